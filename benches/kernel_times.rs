@@ -1,16 +1,17 @@
-//! Times the exact GELU and its tanh form on the default device (`BURN_DEVICE` chooses among the
-//! backends compiled in) and prints them as CSV, for a program that compares (`peers/pytorch.py`):
+//! Times the exact GELU and its tanh form on the default device (`BURN_DEVICE` chooses among the compiled backends)
+//! and prints them as CSV, for a program that compares them (`peers/pytorch.py`):
 //!
 //! ```text
 //! cargo run --release --bin kernel-times -- ELEMENTS...
 //! ```
 //!
-//! A line is `function,pass,elements,nanoseconds per element,largest error in ULP` (in units of at
-//! least 2^-24 for the tanh form's derivative next to its zero; none for the gated units, whose
-//! elements are those of their result, in rows of 4096); times are medians. Beside GELU in f32 stand
-//! the other types, a copy and Burn's own GELU, whose backward pass is timed with its forward. Both
-//! passes read their inputs and write a new tensor. Threads: `RAYON_NUM_THREADS`; instructions:
-//! `GELU_SIMD`.
+//! A line is `function,pass,elements,nanoseconds per element,largest error in ULP`; times are medians. The error is
+//! in units of at least 2^-24 for the tanh form's derivative near its zero. The gated units have no error; their
+//! elements are those of their result, in rows of 4096.
+//!
+//! Besides GELU in f32, it times the other element types, a copy, and Burn's own GELU, whose backward pass is timed
+//! together with its forward pass. Both passes read their inputs and write a new tensor. `RAYON_NUM_THREADS` sets the
+//! threads, `GELU_SIMD` the instructions.
 
 use burn::tensor::{DType, Device, Distribution, FloatDType, Tensor};
 use gelu_core::GateHalf;
@@ -18,7 +19,7 @@ use gelu_core::functional::{self, Unit};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// For how long a median is taken.
+/// The time over which a median is taken.
 const MEASURED: Duration = Duration::from_millis(300);
 
 fn main() {
@@ -68,7 +69,7 @@ fn main() {
                 println!("{name},{pass},{elements},{ns:.4},");
             }
         }
-        // Rows as long as a transformer's, of which half is gate; as many results as elements.
+        // Rows as long as a transformer's, half of them gate, with as many results as `elements`.
         let columns = elements.clamp(1, 1 << 12);
         let rows = elements / columns;
         if rows * columns == elements {
@@ -104,7 +105,7 @@ fn main() {
         ] {
             let slopes = || {
                 let x = tracked.clone().require_grad();
-                // Along the dimension: Burn's whole sum crashes some old Vulkan drivers.
+                // Summed along a dimension, because Burn's sum of all elements crashes some old Vulkan drivers.
                 let gradients = gelu(x.clone()).sum_dim(0).backward();
                 x.grad(&gradients).expect("the sum depends on x")
             };
@@ -117,14 +118,14 @@ fn main() {
     }
 }
 
-/// The median time of a call, divided by the number of elements.
+/// Returns the median time of a call, divided by the number of elements.
 fn nanoseconds<const D: usize>(
     elements: usize,
     device: &Device,
     work: impl Fn() -> Tensor<D>,
 ) -> f64 {
-    // Small work is repeated within a sample, so that the clock's own time does not count; not for
-    // long, so that most samples pass without another program's turn.
+    // Small work is repeated within a sample, so that the time of reading the clock does not matter. Samples stay
+    // short, so that most of them are not interrupted by another program.
     let repeats = ((1 << 16) / elements.max(1)).max(1);
     let mut samples = Vec::new();
     let start = Instant::now();
@@ -133,7 +134,7 @@ fn nanoseconds<const D: usize>(
         for _ in 0..repeats {
             black_box(work());
         }
-        // A device that works in the background has to be waited for.
+        // The device may work in the background, so wait for it.
         device.sync().expect("the device works");
         samples.push(sample.elapsed().as_secs_f64() * 1e9 / (repeats * elements.max(1)) as f64);
     }

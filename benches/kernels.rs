@@ -1,4 +1,5 @@
-//! Forward and backward of the activations on tensors, beside Burn's own and a copy, and of SwiGLU's block.
+//! Times the forward and backward passes of the activations on tensors, next to Burn's own and a copy, and SwiGLU's
+//! block.
 //!
 //! ```text
 //! cargo bench --bench kernels
@@ -11,7 +12,7 @@ use divan::{Bencher, black_box};
 use gelu_core::{Activation, GatedFeedForwardConfig};
 
 const SIZES: [usize; 4] = [1 << 12, 1 << 14, 1 << 18, 1 << 20];
-/// Reads and writes the same bytes, computes nothing.
+/// Reads and writes the same bytes without computing anything.
 const COPY: &str = "copy";
 
 const FUNCTIONS: [&str; 10] = [
@@ -55,7 +56,7 @@ fn forward<const SIZE: usize>(bencher: Bencher<'_, '_>, name: &str) {
     let x = input(SIZE, &device);
     bencher.counter(ItemsCount::new(SIZE)).bench_local(|| {
         let y = function(black_box(x.clone()));
-        // Inside the timed region: a device that works in the background has to be waited for.
+        // Inside the timed region, because the device may work in the background.
         device.sync().expect("the device works");
         y
     });
@@ -72,10 +73,10 @@ fn forward_and_backward<const SIZE: usize>(bencher: Bencher<'_, '_>, name: &str)
     });
 }
 
-/// Rows, and the features before and inside the block.
+/// The number of rows, and the numbers of features outside and inside the block.
 const BLOCK: [usize; 3] = [64, 256, 4096];
 
-/// SwiGLU's block, `down(silu(gate(x))·up(x))`, with the gradients of its weights.
+/// Times SwiGLU's block, `down(silu(gate(x))·up(x))`, with the gradients of its weights.
 #[divan::bench(args = ["gelu_core::GatedFeedForward", "burn::nn::SwiGlu"])]
 fn swiglu_block(bencher: Bencher<'_, '_>, name: &str) {
     let (device, [rows, outside, inside]) = (Device::default().autodiff(), BLOCK);
@@ -98,7 +99,7 @@ fn swiglu_block(bencher: Bencher<'_, '_>, name: &str) {
     });
 }
 
-/// The gating alone, of `[64, 2·4096]`, with its gradient.
+/// Times only the gating of `[64, 2·4096]`, with its gradient.
 #[divan::bench(args = ["gelu_core::swiglu", "burn's silu times the other half"])]
 fn swiglu_gate(bencher: Bencher<'_, '_>, name: &str) {
     let (device, [rows, _, columns]) = (Device::default().autodiff(), BLOCK);

@@ -1,1 +1,1 @@
-//! Benchmarks; each file beside this one is one.
+//! Benchmarks; each other file in this folder is a separate program.

@@ -1,12 +1,12 @@
-//! What a deep stack of activations keeps in memory for its backward pass.
+//! Measures the memory that a deep stack of activations keeps for its backward pass.
 //!
 //! ```text
 //! cargo run --release --bin memory -- [LAYERS]
 //! ```
 //!
-//! Peak of allocated bytes through forward and backward of a stack (32 layers if not said
-//! otherwise) on 2^20 f32, in tensors of that size per layer; what one layer needs at a time is
-//! subtracted by taking the difference of two depths.
+//! It measures the peak of allocated bytes in the forward and backward pass of a stack (32 layers by default) on 2^20
+//! f32 values, and prints it per layer in tensors of that size. The difference between two depths removes the memory
+//! that one layer needs temporarily.
 
 use burn::nn::{Dropout, DropoutConfig};
 use burn::tensor::{Device, Distribution, Tensor};
@@ -61,7 +61,7 @@ fn main() {
     }
 }
 
-/// The peak of allocated bytes above what was allocated before.
+/// Returns the peak of allocated bytes above the allocation at the start.
 fn peak(layer: &dyn Fn(Tensor<2>) -> Tensor<2>, depth: usize, device: &Device) -> usize {
     let x = Tensor::<2>::random([1 << 10, ELEMENTS >> 10], Distribution::Normal(0.0, 1.0), device);
     let x = x.require_grad();

@@ -1,14 +1,14 @@
-//! Times training steps of the paper's networks, as their recipes have them, and of a small GPT:
-//! forward pass and loss, backward pass, optimiser. It runs by itself, or in turns with PyTorch:
+//! Times training steps of the paper's networks, as in their recipes, and of a small GPT: forward pass and loss,
+//! backward pass, optimiser. It runs alone or alternates with PyTorch:
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo run --release --bin steps [NETWORK ...]
 //! python3 benches/peers/steps.py [NETWORK ...]
 //! ```
 //!
-//! With `--serve NETWORK` it reads numbers from its input, makes as many steps at each, and answers
-//! with their times in milliseconds, `forward backward optimiser`, a line a step. A number behind the
-//! network is one of examples: their outputs are computed, as after training, in place of steps.
+//! With `--serve NETWORK` it reads numbers from its input, makes that many steps for each, and prints their times in
+//! milliseconds, `forward backward optimiser`, one line per step. With a number after the network, it computes the
+//! outputs for that many examples, as after training, instead of steps.
 
 use burn::module::Module;
 use burn::nn::loss::{CrossEntropyLossConfig, MseLoss, Reduction};
@@ -19,7 +19,7 @@ use gelu_training::{AdamConfig, AdamWConfig, EpsilonPlace, SgdConfig, keep_memor
 use std::io::{BufRead, Write};
 use std::time::Instant;
 
-/// Networks, and the steps that are timed when it runs by itself.
+/// The networks, and their numbers of timed steps when the program runs alone.
 const NETWORKS: [(&str, usize); 7] = [
     ("classifier", 200),
     ("autoencoder", 60),
@@ -29,10 +29,10 @@ const NETWORKS: [(&str, usize); 7] = [
     ("wrn", 5),
     ("gpt", 20),
 ];
-/// Steps before the clock counts.
+/// Number of steps before timing starts.
 const WARM_UP: usize = 2;
 
-/// With the memory kept and on one of the threads that kernels share, as `gelu` trains.
+/// Keeps memory allocated and runs on one of the kernels' threads, as `gelu` does in training.
 fn main() {
     keep_memory();
     rayon::scope(|_| time());
@@ -63,7 +63,7 @@ fn time() {
     }
 }
 
-/// Makes steps as asked, until the input ends.
+/// Makes the requested steps until the input ends.
 fn serve(mut step: Step) {
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("a line of input");
@@ -76,17 +76,17 @@ fn serve(mut step: Step) {
     }
 }
 
-/// What is timed.
+/// The work to time.
 #[derive(Clone, Copy)]
 enum What {
-    /// A step of training, with the batch of the recipe.
+    /// A training step, with the recipe's batch size.
     Step,
-    /// The output for so many examples, of a network that is trained.
+    /// The output of a trained network for this many examples.
     Output(usize),
 }
 
 impl What {
-    /// The usual number of examples, or that which is asked for.
+    /// Returns the requested number of examples, or the usual one.
     fn examples(self, usual: usize) -> usize {
         match self {
             Self::Step => usual,
@@ -95,7 +95,7 @@ impl What {
     }
 }
 
-/// Does what is timed, and says how many milliseconds its three parts took.
+/// Does the work, and returns the times of its three parts in milliseconds.
 type Step = Box<dyn FnMut() -> [f64; 3]>;
 
 fn network(name: &str, what: What) -> Step {
@@ -164,7 +164,7 @@ fn log_loss(labels: Tensor<1, Int>, device: &Device) -> impl Fn(Tensor<2>) -> Te
     move |logits| loss.forward(logits, labels.clone())
 }
 
-/// Inputs of this shape, and a class for each of the first dimension.
+/// Returns inputs of this shape, and a class for each index of the first dimension.
 fn batch<const D: usize>(
     shape: [usize; D],
     classes: usize,
@@ -220,7 +220,7 @@ fn step<M: Module + 'static>(
     })
 }
 
-/// Milliseconds until the device has done all it was told.
+/// Returns the milliseconds since `start`, after waiting for the device.
 fn lap(start: Instant, device: &Device) -> f64 {
     device.sync().expect("the device works");
     start.elapsed().as_secs_f64() * 1e3

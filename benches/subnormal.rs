@@ -1,12 +1,12 @@
-//! What subnormal numbers cost a linear layer of 128 × 128: its three products, batch of 128, by Burn's
-//! matrix product and by `gelu_training::layers::linear`.
+//! Measures the cost of subnormal numbers in a linear layer of 128 × 128: its three products with a batch of 128, by
+//! Burn's matrix product and by `gelu_training::layers::linear`.
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo run --release --bin subnormal
 //! ```
 //!
-//! The share is that of the input and of the gradient. In the last case no number is subnormal, but all
-//! of these two are so small that their products are. All take turns; printed are medians.
+//! The share is that of the input and of the gradient. In the last case no number is subnormal, but all numbers of
+//! the two are so small that their products are subnormal. The variants alternate; the program prints medians.
 
 use burn::module::Param;
 use burn::nn::Linear;
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 const SIZE: usize = 128;
 const ROUNDS: usize = 300;
-/// How many of ten thousand numbers are subnormal, and how large the others are.
+/// The number of subnormal values in ten thousand, and the size of the others.
 const CASES: [(usize, f32); 5] = [(0, 1.0), (1, 1.0), (10, 1.0), (100, 1.0), (0, 1e-20)];
 
 fn main() {
@@ -44,7 +44,7 @@ fn main() {
     }
 }
 
-/// A square of numbers between −`size` and `size`, some of them, scattered, subnormal.
+/// Returns a square of numbers between −`size` and `size`, with scattered subnormal ones.
 fn numbers(share: usize, size: f32) -> Vec<f32> {
     let number = |i: usize| {
         let scattered = (i * 7919) % 10_000;
@@ -59,7 +59,7 @@ fn seconds(x: &Tensor<2>, dy: &Tensor<2>, forward: impl Fn(Tensor<2>) -> Tensor<
     let y = forward(x.clone());
     let gradients = (y * dy.clone()).sum().backward();
     let gradient = x.grad(&gradients).expect("it was asked for");
-    // Read, or a device would only have been told what to do.
+    // Reading the sum waits for the device.
     gradient.sum().into_scalar::<f32>();
     start.elapsed().as_secs_f64()
 }

@@ -1,12 +1,12 @@
-//! Times one training step of the paper's MNIST classifier (784 → 8 × 128 → 10, batch of 128, Adam)
-//! for every activation, with and without dropout, beside the same network of Burn's own modules.
+//! Times one training step of the paper's MNIST classifier (784 → 8 × 128 → 10, batch of 128, Adam) for every
+//! activation, with and without dropout, next to the same network of Burn's own modules.
 //!
 //! ```text
 //! RAYON_NUM_THREADS=1 cargo run --release --bin training-times
 //! ```
 //!
-//! Small matrices train fastest on one thread. The networks take turns, so that a busy machine
-//! slows all of them; printed are medians and their ratio to ReLU's.
+//! Small matrices train fastest on one thread. The networks alternate, so that a busy machine slows all of them. The
+//! program prints medians and their ratio to ReLU's.
 
 use burn::module::Module;
 use burn::nn::loss::CrossEntropyLossConfig;
@@ -19,7 +19,7 @@ use std::time::Instant;
 
 const BATCH: usize = 128;
 const ROUNDS: usize = 150;
-/// Rounds before the clock counts.
+/// Number of rounds before timing starts.
 const WARM_UP: usize = 10;
 
 fn main() {
@@ -46,7 +46,7 @@ fn main() {
 
 type Step = Box<dyn FnMut()>;
 
-/// Every network with its training step, ReLU's first.
+/// Returns every network with its training step, ReLU's first.
 fn networks(dropout: f64, device: &Device) -> Vec<(String, Step)> {
     let names = ["relu", "gelu", "gelu-tanh", "gelu-sigmoid", "silu", "elu", "cauchy"];
     let ours = names.into_iter().map(|name| {
@@ -87,7 +87,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// The same network of Burn's own modules, each a pass over memory.
+/// The same network of Burn's own modules, each of which is a pass over memory.
 #[derive(Module, Debug)]
 struct BurnMlp {
     hidden: Vec<Linear>,
@@ -98,7 +98,7 @@ struct BurnMlp {
 }
 
 impl BurnMlp {
-    /// Starts from the weights of ours.
+    /// Creates the network with the same weights as ours.
     fn new(gelu: bool, dropout: f64, device: &Device) -> Self {
         let linear = |inputs, outputs| gelu_models::unit_norm_linear(inputs, outputs, device);
         let mut hidden = vec![linear(784, 128)];

@@ -1,9 +1,9 @@
-//! What an example reads from its command line, and how it says what is wrong with that.
+//! Reads the command line of an example, and prints errors.
 
 use std::error::Error;
 use std::process::ExitCode;
 
-/// The arguments. Asked for help, the program prints how it is used, and ends.
+/// Returns the arguments. With `--help` or `-h`, prints the usage and exits.
 pub(crate) fn arguments(usage: &str) -> std::iter::Skip<std::env::Args> {
     if std::env::args().any(|argument| argument == "--help" || argument == "-h") {
         println!("usage: {usage}");
@@ -12,13 +12,13 @@ pub(crate) fn arguments(usage: &str) -> std::iter::Skip<std::env::Args> {
     std::env::args().skip(1)
 }
 
-/// The number that an argument is, `default` where there is none.
+/// Parses an argument as a number; returns `default` if it is `None`.
 pub(crate) fn number(argument: Option<String>, default: usize) -> Result<usize, Box<dyn Error>> {
     let Some(text) = argument else { return Ok(default) };
     text.parse().map_err(|_| format!("`{text}` is not a whole number; --help says what is").into())
 }
 
-/// How the program ends: with what went wrong as a sentence, not as `main` would print it.
+/// Returns the exit code. Prints an error as a sentence, not in the debug format that `main` would use.
 pub(crate) fn ended(outcome: Result<(), Box<dyn Error>>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,6 @@
-//! Complete programs to copy from; each file beside this one is one.
+//! Complete programs to copy from; each other file in this folder is one.
 
-/// The code of the repository's README, compiled with the documentation's tests.
+/// The code of the repository's README, compiled with the documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
@@ -10,7 +10,7 @@ pub struct Readme;
 #[doc = include_str!("../docs/src/reference/core.md")]
 pub struct Core;
 
-/// The code of the book's chapter on what takes the place of what in `burn::nn`.
+/// The code of the book's chapter on replacing parts of `burn::nn`.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/src/how-to/from-burn.md")]
 pub struct FromBurn;

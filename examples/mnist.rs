@@ -1,5 +1,4 @@
-//! MNIST through Burn's own data sets, data loader, training loop and display, with `GeluLayer` in
-//! the model.
+//! MNIST with Burn's own data sets, data loader, training loop and display, and with `GeluLayer` in the model.
 //!
 //! ```text
 //! cargo run --release --example mnist -- FOLDER
@@ -7,10 +6,10 @@
 //! cargo run --release --features download --example mnist
 //! ```
 //!
-//! `FOLDER` holds MNIST's four files, as they are or with `.gz` behind their names; the number is that
-//! of the epochs, and `BURN_DEVICE` names one of the backends that the features compile in. With the
-//! feature `download`, and without a folder, Burn's `MnistDataset` downloads them into the user's cache
-//! folder; it needs a network, checks no checksum, and panics if anything is in its way.
+//! `FOLDER` contains MNIST's four files, plain or with the ending `.gz`. The number is that of the epochs.
+//! `BURN_DEVICE` names one of the backends that the features enable. With the feature `download` and without a
+//! folder, Burn's `MnistDataset` downloads the files into the user's cache folder; it needs a network connection,
+//! verifies no checksum, and panics on any error.
 
 mod arguments;
 
@@ -37,14 +36,14 @@ use std::sync::Arc;
 
 const PIXELS: usize = 28 * 28;
 
-/// A picture, 0 to 255, and the digit on it.
+/// An image with values from 0 to 255, and its digit.
 #[derive(Clone, Debug)]
 struct Digit {
     pixels: Vec<u8>,
     label: u8,
 }
 
-/// Some digits, `[batch, 784]` from 0 to 1, and their labels, `[batch]`.
+/// A batch of digits, `[batch, 784]` from 0 to 1, and their labels, `[batch]`.
 #[derive(Clone, Debug)]
 struct Batch {
     pixels: Tensor<2>,
@@ -67,7 +66,7 @@ impl Batcher<Digit, Batch> for DigitBatcher {
     }
 }
 
-/// What an IDX file holds behind its header of `header` bytes.
+/// Returns the content of an IDX file after its header of `header` bytes.
 fn idx(folder: &Path, name: &str, header: usize) -> Result<Vec<u8>, Box<dyn Error>> {
     let (plain, packed) = (folder.join(name), folder.join(format!("{name}.gz")));
     let mut bytes = Vec::new();
@@ -84,7 +83,7 @@ fn idx(folder: &Path, name: &str, header: usize) -> Result<Vec<u8>, Box<dyn Erro
     Ok(bytes.split_off(header))
 }
 
-/// The `train` or the `t10k` files of a folder.
+/// Reads the `train` or the `t10k` files of a folder.
 fn read(folder: &Path, split: &str) -> Result<Vec<Digit>, Box<dyn Error>> {
     let pixels = idx(folder, &format!("{split}-images-idx3-ubyte"), 16)?;
     let labels = idx(folder, &format!("{split}-labels-idx1-ubyte"), 8)?;
@@ -123,7 +122,7 @@ fn loader(
     Ok(builder.build(InMemDataset::new(digits)))
 }
 
-/// Two hidden layers.
+/// A network with two hidden layers.
 #[derive(Module, Debug)]
 struct Network {
     layers: Vec<Linear>,

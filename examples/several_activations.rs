@@ -1,6 +1,6 @@
-//! Several activations side by side in Burn's own terminal dashboard: one run of Burn's `Learner`
-//! whose model holds a network for each of them, all trained on the same batches from the same
-//! weights, with a loss and an accuracy metric each.
+//! Several activations side by side in Burn's own terminal dashboard. One run of Burn's `Learner` trains a model that
+//! contains a network per activation, all on the same batches and from the same weights, with a loss and an accuracy
+//! metric for each.
 //!
 //! ```text
 //! cargo run --release --example several_activations -- 10 gelu relu elu silu
@@ -8,9 +8,8 @@
 //!     --example several_activations
 //! ```
 //!
-//! The number is that of the epochs, the names are any that `Activation` knows; `BURN_DEVICE` names
-//! one of the backends that the features compile in. Burn shows its dashboard in a terminal and
-//! prints plainly elsewhere.
+//! The number is that of the epochs, and the names are any that `Activation` knows. `BURN_DEVICE` names one of the
+//! backends that the features enable. Burn shows its dashboard in a terminal and prints plain lines elsewhere.
 
 mod arguments;
 mod stripes;
@@ -35,7 +34,7 @@ use stripes::{Batch, SIDE};
 
 const WIDTH: usize = 64;
 
-/// Two hidden layers.
+/// A network with two hidden layers.
 #[derive(Module, Debug)]
 struct Network {
     layers: Vec<Linear>,
@@ -65,8 +64,8 @@ impl Network {
     }
 }
 
-/// A network for each activation. Their losses are added up: none depends on another's weights, so
-/// each is trained as if it were alone.
+/// One network per activation. The model's loss is the sum of their losses. No loss depends on another network's
+/// weights, so each network is trained as if it were alone.
 #[derive(Module, Debug)]
 struct SideBySide {
     networks: Vec<Network>,
@@ -78,7 +77,7 @@ impl SideBySide {
     }
 }
 
-/// What each of the networks says.
+/// The outputs of the networks.
 struct Outputs(Vec<ClassificationOutput>);
 
 impl ItemLazy for Outputs {
@@ -87,7 +86,7 @@ impl ItemLazy for Outputs {
     }
 }
 
-/// What a metric of Burn's reads, for each of the networks.
+/// The input of one of Burn's metrics, for each of the networks.
 struct Each<I>(Vec<I>);
 
 impl Adaptor<Each<LossInput>> for Outputs {
@@ -102,7 +101,7 @@ impl Adaptor<Each<AccuracyInput>> for Outputs {
     }
 }
 
-/// A metric of Burn's for one of the networks, under a name of its own.
+/// One of Burn's metrics for one of the networks, with its own name.
 #[derive(Clone)]
 struct OfNetwork<M> {
     metric: M,
@@ -195,7 +194,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::default();
     let autodiff = device.clone().autodiff();
     let networks = activations.iter().map(|activation| {
-        // The same weights for each.
+        // The same seed gives every network the same weights.
         device.seed(1);
         Network::new(activation, &autodiff)
     });

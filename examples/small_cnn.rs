@@ -1,13 +1,13 @@
-//! A small convolutional network with `GeluLayer`, trained by Burn's `Learner`, and its gradient
-//! checked against difference quotients.
+//! A small convolutional network with `GeluLayer`, trained by Burn's `Learner`. The example also compares its
+//! gradient with difference quotients.
 //!
 //! ```text
 //! cargo run --release --example small_cnn
 //! BURN_DEVICE=vulkan cargo run --release --features vulkan --example small_cnn -- 2
 //! ```
 //!
-//! The number is that of the epochs; `BURN_DEVICE` names one of the backends that the features
-//! compile in. Learns in seconds, needs no data, and checks at the end that it has learnt.
+//! The number is that of the epochs; `BURN_DEVICE` names one of the backends that the features enable. The example
+//! takes seconds, needs no data, and checks at the end that the network has learned.
 
 mod arguments;
 mod stripes;
@@ -54,7 +54,7 @@ impl SmallCnn {
         }
     }
 
-    /// `[batch, 1, height, width]` pictures to `[batch, 4]` logits.
+    /// Maps `[batch, 1, height, width]` images to `[batch, 4]` logits.
     fn forward(&self, pictures: Tensor<4>) -> Tensor<2> {
         let x = self.activation.forward(self.first.forward(pictures));
         let x = self.activation.forward(self.second.forward(x));
@@ -89,7 +89,7 @@ impl InferenceStep for SmallCnn {
     }
 }
 
-/// The loss's slope along a random direction, by autodiff and by a difference quotient.
+/// Returns the loss's slope along a random direction, by autodiff and by a difference quotient.
 fn slopes(network: &SmallCnn, batch: &Batch) -> Option<(f32, f32)> {
     let loss = |pictures| network.classify(Batch { pictures, ..batch.clone() }).loss;
     let (pictures, step) = (batch.pictures.clone(), 1e-2);

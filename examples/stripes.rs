@@ -1,5 +1,4 @@
-//! Pictures to learn from, made on the spot: which of four ways do the stripes run? Read by Burn's
-//! own data loader.
+//! Generated images for training: the class is one of four directions of stripes. Burn's own data loader reads them.
 
 use burn::data::dataloader::batcher::Batcher;
 use burn::data::dataloader::{DataLoader, DataLoaderBuilder};
@@ -10,28 +9,28 @@ use rand_chacha::ChaCha8Rng;
 use std::f32::consts::PI;
 use std::sync::Arc;
 
-/// Width and height of a picture.
+/// Width and height of an image.
 pub(crate) const SIDE: usize = 16;
-/// How many ways stripes run.
+/// Number of directions of stripes.
 pub(crate) const CLASSES: usize = 4;
 
-/// A picture and the way its stripes run, a multiple of 45°.
+/// An image and the direction of its stripes, a multiple of 45°.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     pixels: Vec<f32>,
     class: i64,
 }
 
-/// Some pictures, `[batch, 1, SIDE, SIDE]`, and their classes, `[batch]`.
+/// A batch of images, `[batch, 1, SIDE, SIDE]`, and their classes, `[batch]`.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
-    /// The pictures.
+    /// The images.
     pub(crate) pictures: Tensor<4>,
-    /// Their classes.
+    /// The classes of the images.
     pub(crate) classes: Tensor<1, Int>,
 }
 
-/// Stripes of any width and phase under as much noise.
+/// Draws stripes of random width and phase, with noise of the same strength.
 fn draw(rng: &mut ChaCha8Rng) -> Picture {
     let class = rng.random_range(0..CLASSES);
     let (angle, phase) = (class as f32 * PI / CLASSES as f32, rng.random_range(0.0..2.0 * PI));
@@ -44,7 +43,7 @@ fn draw(rng: &mut ChaCha8Rng) -> Picture {
     Picture { pixels: pixels.collect(), class: class as i64 }
 }
 
-/// Puts pictures into a tensor.
+/// Converts images into tensors.
 #[derive(Clone, Debug)]
 struct PictureBatcher;
 
@@ -60,7 +59,7 @@ impl Batcher<Picture, Batch> for PictureBatcher {
     }
 }
 
-/// `count` pictures drawn from `seed`, in batches of 64 on `device`, shuffled every epoch.
+/// Returns a loader of `count` images sampled from `seed`, in batches of 64 on `device`, shuffled every epoch.
 pub(crate) fn loader(count: usize, seed: u64, device: &Device) -> Arc<dyn DataLoader<Batch>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let pictures = (0..count).map(|_| draw(&mut rng)).collect();

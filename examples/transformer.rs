@@ -1,16 +1,15 @@
-//! A transformer whose encoder is `gelu_core::Encoder`, made of Burn's own in one line: bias, GELU and
-//! dropout between two matrix products are one pass over memory, each way. Trained by hand; at the end its
-//! gradient is checked against difference quotients.
+//! A transformer whose encoder is `gelu_core::Encoder`, created from Burn's own encoder in one line. Bias, GELU and
+//! dropout between two matrix products are a single pass over memory, forward and backward. The example trains it
+//! with its own loop, and at the end compares its gradient with difference quotients.
 //!
 //! ```text
 //! cargo run --release --example transformer
 //! BURN_DEVICE=vulkan cargo run --release --features vulkan --example transformer -- 5
 //! ```
 //!
-//! The number is that of the training steps; `BURN_DEVICE` names one of the backends that the
-//! features compile in. Burn's own `TransformerEncoder` takes the activations of its closed enum
-//! `ActivationConfig` alone; this one takes any. It learns which of four symbols is the most frequent of a
-//! sequence.
+//! The number is that of the training steps; `BURN_DEVICE` names one of the backends that the features enable. Burn's
+//! own `TransformerEncoder` only takes the activations of its closed enum `ActivationConfig`; this one takes any
+//! activation. It learns which of four symbols is the most frequent in a sequence.
 
 mod arguments;
 
@@ -30,7 +29,7 @@ const SYMBOLS: usize = 4;
 const LENGTH: usize = 13;
 const D_MODEL: usize = 32;
 
-/// Two layers of an encoder between an embedding and a classifier.
+/// Two encoder layers between an embedding and a classifier.
 #[derive(Module, Debug)]
 struct Classifier {
     embedding: Embedding,
@@ -52,20 +51,20 @@ impl Classifier {
         }
     }
 
-    /// `[batch, sequence, d_model]` embedded symbols to `[batch, symbols]` logits.
+    /// Maps `[batch, sequence, d_model]` embedded symbols to `[batch, symbols]` logits.
     fn classify(&self, x: Tensor<3>) -> Tensor<2> {
         let x = self.encoder.forward(x, None, None);
         let mean: Tensor<2> = self.norm.forward(x).mean_dim(1).squeeze_dim(1);
         self.output.forward(mean)
     }
 
-    /// `[batch, sequence]` symbols to `[batch, symbols]` logits.
+    /// Maps `[batch, sequence]` symbols to `[batch, symbols]` logits.
     fn forward(&self, symbols: Tensor<2, Int>) -> Tensor<2> {
         self.classify(self.embedding.forward(symbols))
     }
 }
 
-/// Sequences, and their most frequent symbol.
+/// Returns random sequences and their most frequent symbols.
 fn sequences(
     count: usize,
     rng: &mut ChaCha8Rng,
@@ -87,8 +86,8 @@ fn sequences(
     (Tensor::from_data(symbols, device), Tensor::from_data(most, device))
 }
 
-/// The loss's slope along a random direction, by autodiff and by a difference quotient. On a model
-/// that is frozen, since a model that drops is another function each time.
+/// Returns the loss's slope along a random direction, by autodiff and by a difference quotient. The model is frozen,
+/// because dropout would make it a different function in each call.
 fn slopes(model: Classifier, device: &Device) -> Option<(f32, f32)> {
     let model = model.freeze();
     let distribution = Distribution::Normal(0.0, 1.0);

@@ -20,7 +20,7 @@ def tensors(path):
     content = path.read_bytes()
     (length,) = struct.unpack("<I", content[6:10])
     header = cbor2.loads(content[10 : 10 + length])["tensors"]
-    # Behind the header there may be padding; the data end with the file.
+    # There may be padding after the header; the data end with the file.
     start = len(content) - max(tensor["data_offsets"][1] for tensor in header.values())
     for name, tensor in header.items():
         first, end = tensor["data_offsets"]

@@ -47,7 +47,7 @@ def ulps(y, reference, least=0.0):
 
 
 def median_time(work, elements):
-    # Not for long at a time, so that most samples pass without another program's turn.
+    # Samples stay short, so that most of them are not interrupted by another program.
     repeats = max(1, 2**16 // elements)
     for _ in range(20 * repeats):
         work()

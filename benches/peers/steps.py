@@ -37,7 +37,7 @@ from generate import (  # noqa: E402
     NORMS, Autoencoder, Cnn, FeedForward, Gpt, Mlp, PaperBlock, WideResNet,
 )
 
-# name: steps in a turn, rounds
+# name: steps per turn, rounds
 NETWORKS = {
     "classifier": (40, 7),
     "autoencoder": (10, 7),
@@ -47,10 +47,10 @@ NETWORKS = {
     "wrn": (1, 5),
     "gpt": (5, 7),
 }
-# Those of pictures, channels of which may lie first or last.
+# Networks of images, whose channels may be the first or the last dimension.
 PICTURES = ["cnn", "wrn"]
 PARTS = ["forward", "backward", "optimiser"]
-# Seconds before a turn, in which threads that wait for more work by spinning go to sleep.
+# Seconds before a turn in which spinning threads go to sleep.
 PAUSE = 0.05
 
 

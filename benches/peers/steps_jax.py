@@ -106,8 +106,8 @@ def cross_entropy(logits, labels):
     return -chosen.mean()
 
 
-# A network is its parameters, its running statistics, its batch with what is due for it, and a function from
-# parameters, norms, a batch and a key, which is there while it trains, to its output.
+# A network is its parameters, its running statistics, its batch with the targets, and a function from parameters,
+# norms, a batch and a key to its output. The key is only given in training.
 
 
 def mlp(sizes, batch, rate, key):
@@ -254,7 +254,7 @@ def gpt(batch, key, layers=4, width=128, heads=4, context=64, vocabulary=65):
     return parameters, [], (tokens, targets), output
 
 
-# Each with the examples of a step.
+# Each with the number of examples per step.
 NETWORKS = {
     "classifier": (lambda batch, key: mlp([784] + [128] * 8 + [10], batch, 0.0, key), 128),
     "autoencoder": (autoencoder, 64),

@@ -1,5 +1,5 @@
-//! Tells the program which commit it is built from, where it is built in a repository, with a `+` where
-//! what it is made from has changed since.
+//! Passes the current commit to the program if the build runs in a repository, with a `+` if its sources have changed
+//! since that commit.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ fn git(arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// What the program is made from, as far as it is there: one that is not would count as changed for ever.
+/// Returns the existing sources of the program. Cargo would treat a missing path as changed in every build.
 fn sources() -> Vec<String> {
     let packages = std::fs::read_dir("..").into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = packages.map(|package| package.path().join("src")).collect();

@@ -1,12 +1,13 @@
-//! Do rows of unit norm help, from which the GELU paper begins (§3.1)? Its MNIST classifier from these and from two
-//! usual beginnings, with each of three activations: what is compared need not be an activation.
+//! Do rows of unit norm help, the initialisation of the GELU paper (§3.1)? This program compares them with two usual
+//! initialisations of the paper's MNIST classifier, with each of three activations. It shows that you can compare
+//! more than activations.
 //!
 //! ```text
 //! cargo run --release -- data fetch mnist
 //! cargo run --release --example initialisation -- compare
 //! ```
 //!
-//! `MNIST=DIR` names a folder with the four files instead.
+//! `MNIST=DIR` names another folder with the four files.
 
 use burn::data::dataloader::batcher::Batcher;
 use burn::data::dataset::{Dataset, DatasetError};
@@ -25,13 +26,13 @@ use std::sync::OnceLock;
 
 const PIXELS: usize = 28 * 28;
 
-/// What the weights of a layer are drawn from.
+/// Creates a layer whose weights have the initialisation `name`.
 fn layer(name: &str, inputs: usize, outputs: usize, device: &Device) -> Result<Linear> {
     let config = LinearConfig::new(inputs, outputs);
     match name {
-        // Every neuron's weights together have norm 1.
+        // The weights of each neuron have norm 1.
         "unit-norm" => Ok(gelu_models::unit_norm_linear(inputs, outputs, device)),
-        // Burn's and PyTorch's: uniform up to 1/√inputs, biases too.
+        // The initialisation of Burn and PyTorch: uniform up to 1/√inputs, also for biases.
         "uniform" => Ok(config.init(device)),
         // He and others, 2015: normal, with variance 2/inputs.
         "he" => {
@@ -53,7 +54,7 @@ struct Classifier {
 }
 
 impl Classifier {
-    /// Eight hidden layers of 128, without dropout.
+    /// Creates a classifier with eight hidden layers of 128 neurons, without dropout.
     fn new(initialisation: &str, activation: &Activation, device: &Device) -> Result<Self> {
         let mut inputs = PIXELS;
         let hidden = (0..8).map(|_| {
@@ -114,7 +115,7 @@ impl Batcher<(Vec<u8>, u8), Digits> for Batches {
     }
 }
 
-/// The pictures that are trained on, or those that decide.
+/// A part of the images: those to train on, or those that decide.
 struct Part(&'static ImageSet, fn(&ImageSet) -> &Images);
 
 impl Dataset<(Vec<u8>, u8)> for Part {
@@ -128,7 +129,7 @@ impl Dataset<(Vec<u8>, u8)> for Part {
     }
 }
 
-/// MNIST, read once.
+/// Returns MNIST; reads it only once.
 fn pictures() -> Result<&'static ImageSet> {
     static PICTURES: OnceLock<ImageSet> = OnceLock::new();
     if let Some(read) = PICTURES.get() {

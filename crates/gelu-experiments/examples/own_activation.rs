@@ -1,4 +1,4 @@
-//! Activations of one's own in the whole program: `compare`, `report`, dashboard, figures, verdicts.
+//! Your own activations in the whole program: `compare`, `report`, dashboard, figures, verdicts.
 //!
 //! ```text
 //! cargo run --release --example own_activation -- \

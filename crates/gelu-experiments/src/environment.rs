@@ -1,10 +1,10 @@
-//! What a process computes with and on: a part of where every number comes from.
+//! The software and hardware that a process computes with; runs record them.
 
 use gelu_compare::runs::Environment;
 use gelu_learner::device::DeviceName;
 use serde_json::Value;
 
-/// Program, build and machine of this process, training on `device` with so many threads.
+/// Returns the environment of this process: program, build, machine, device and number of threads.
 pub fn here(device: &DeviceName, threads: usize) -> Environment {
     let mut here = gelu_learner::environment::here(&device.to_string(), threads);
     let commit = option_env!("GELU_COMMIT").filter(|commit| !commit.is_empty());

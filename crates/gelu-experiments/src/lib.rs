@@ -1,5 +1,5 @@
 #![forbid(unsafe_code)]
-// All that is printed goes through `output`.
+// All output goes through `output`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 //! Train and compare activation functions on the experiments of the GELU paper.

@@ -1,42 +1,40 @@
-//! Where the random numbers of a run come from that Burn's loop does not draw; see
-//! [`gelu_learner::randomness`].
+//! The purposes of random numbers of a run outside Burn's training loop; see [`gelu_learner::randomness`].
 
 pub use gelu_learner::randomness::{device_seed, generator};
 
 use gelu_learner::randomness::Purpose;
 
-/// Streams beyond those of any epoch.
+/// The first streams of each purpose, beyond those of any epoch.
 const AUGMENTATION: u64 = 1 << 62;
 const NOISE: u64 = 1 << 63;
 const POINTS: u64 = 3 << 61;
-/// No amplitude of noise has these bits.
+/// The stream of the splits of tables; no amplitude of noise has these bits.
 const SPLIT: u64 = 7 << 61;
-/// So many streams of noise stand for multiples of 0.2; no normal number has such low bits.
+/// The number of noise streams for multiples of 0.2; the bits of a normal number are never that low.
 const FIFTHS: f64 = 1e6;
 
-/// Where the pictures of an epoch, from 1, are cropped.
+/// The purpose of cropping the images of an epoch, from 1.
 pub fn augmentation(epoch: usize) -> Purpose {
     Purpose::Other { stream: AUGMENTATION | epoch as u64 }
 }
 
-/// Points with so many coordinates, where formulas are learned and measured.
+/// The purpose of sampling points with `variables` coordinates.
 pub fn points(variables: usize) -> Purpose {
     Purpose::Other { stream: POINTS | variables as u64 }
 }
 
-/// Which rows of a table are trained on, choose, and are reported on.
+/// The purpose of splitting the rows of a table.
 pub fn split() -> Purpose {
     Purpose::Other { stream: SPLIT }
 }
 
-/// Noise of an amplitude, at least 0, added to test inputs.
+/// The purpose of noise of an amplitude, at least 0, on test inputs.
 pub fn noise(amplitude: f64) -> Purpose {
     Purpose::Other { stream: NOISE | noise_stream(amplitude) }
 }
 
-/// Which of the streams of noise is that of an amplitude: its bits. Those of 0.2, 0.4, 0.6, … have the
-/// streams 1, 2, 3, … instead, by which they were measured when streams were numbered by the place
-/// in a recipe's list; what was measured then stays what the program measures.
+/// Returns the noise stream of an amplitude: its bits. The amplitudes 0.2, 0.4, 0.6, … have the streams 1, 2, 3, …
+/// instead, so that the published measurements can be repeated; they used the index in a recipe's list as the stream.
 fn noise_stream(amplitude: f64) -> u64 {
     let fifths = (amplitude * 5.0).round();
     match fifths / 5.0 == amplitude && fifths < FIFTHS {
@@ -52,7 +50,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use std::collections::BTreeSet;
 
-    /// The streams were the places in the recipe's list when `evidence/mnist-robustness` was measured.
+    /// `evidence/mnist-robustness` was measured with the indices in the recipe's list as streams.
     #[test]
     fn amplitudes_of_the_recipe_draw_what_they_always_drew() {
         let recipe = crate::recipe::Recipe::named("mnist-robustness").unwrap();

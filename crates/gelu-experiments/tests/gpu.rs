@@ -1,4 +1,4 @@
-//! The program on a GPU, or on one that is made of the processor: whatever device `BURN_DEVICE` names.
+//! Tests of the program on a GPU, or on a software GPU: on the device that `BURN_DEVICE` names.
 //!
 //! ```text
 //! BURN_DEVICE=vulkan cargo test --release -p gelu-experiments --features wgpu,vulkan --test gpu
@@ -16,8 +16,7 @@ fn device() -> String {
     std::env::var("BURN_DEVICE").unwrap_or_else(|_| "wgpu".to_owned())
 }
 
-/// On Linux neither Vulkan nor OpenGL, to which wgpu falls back, finds a driver where these variables lead
-/// nowhere.
+/// On Linux, neither Vulkan nor OpenGL, which wgpu falls back to, finds a driver if these variables point nowhere.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_device_that_is_not_there_is_said_before_anything_is_made() {
@@ -70,7 +69,7 @@ fn two_activations_are_trained() {
     assert_eq!(trained.runs.len(), 2);
     for run in &trained.runs {
         let [first, second] = &run.epochs[..] else { panic!("{:?}", run.epochs) };
-        // ln 10 is what guessing gets.
+        // Guessing has a loss of ln 10.
         assert!(first.train_loss < 2.3 && second.train_loss < first.train_loss, "{:?}", run.epochs);
     }
     assert_eq!(compare(), trained, "what is there is not trained again");

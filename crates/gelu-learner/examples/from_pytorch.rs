@@ -39,7 +39,7 @@ impl TrainStep for Net {
     }
 }
 
-struct Points; // how items become a batch, which TensorDataset does there
+struct Points; // converts items into a batch, like TensorDataset
 impl Batcher<[f32; 2], [Tensor<2>; 2]> for Points {
     fn batch(&self, points: Vec<[f32; 2]>, device: &Device) -> [Tensor<2>; 2] {
         let targets = points.iter().map(|[a, b]| (3.0 * a).sin() * b).collect();

@@ -1,4 +1,4 @@
-//! Which activation does my network want? Above the line: what Burn's Learner needs anyway.
+//! Which activation does my network want? The code above the line is what Burn's Learner needs anyway.
 
 use burn::data::dataloader::batcher::Batcher;
 use burn::data::dataset::InMemDataset;

@@ -1,5 +1,5 @@
-//! A classifier with attention, a metric of its own, of which higher is better, and a batcher that
-//! draws random numbers in training: the first letter of a word says which of the others is the answer.
+//! A classifier with attention, with a metric of its own where higher is better and a batcher that uses random
+//! numbers in training. The first letter of a word gives the position of the letter that is the answer.
 
 use burn::data::dataloader::batcher::Batcher;
 use burn::data::dataset::InMemDataset;
@@ -16,7 +16,7 @@ use gelu_learner::randomness::{Purpose, generator};
 use gelu_learner::{BatchMetrics, Error, Loader, Measure, Program, Result, Run, Training};
 use rand::RngExt;
 
-/// Letters of a word, and how many there are.
+/// Number of letters in a word, and size of the alphabet.
 const LENGTH: usize = 9;
 const LETTERS: usize = 8;
 const SIZE: usize = 32;
@@ -50,7 +50,7 @@ impl Reader {
         let places = Tensor::arange(0..length as i64, &letters.device()).unsqueeze::<2>();
         let x = self.letters.forward(letters) + self.places.forward(places);
         let seen = self.attention.forward(MhaInput::self_attn(x.clone())).context;
-        // What the first letter has seen.
+        // The attention output at the first letter.
         let first = self.norm.forward(x + seen).narrow(1, 0, 1).reshape([words, SIZE]);
         let logits = self.output.forward(self.activation.forward(self.hidden.forward(first)));
         let loss = CrossEntropyLossConfig::new().init(&logits.device());
@@ -85,7 +85,7 @@ struct Words {
 
 type Word = [i32; LENGTH];
 
-/// Smudges a share of the letters.
+/// Replaces a share of the letters with the first letter of the alphabet.
 #[derive(Clone, Debug)]
 struct Smudged {
     share: f64,
@@ -97,7 +97,7 @@ impl Batcher<Word, Words> for Smudged {
         let answers: Vec<i32> = words.iter().map(answer).collect();
         let (count, letters) = (words.len(), words.concat());
         let letters = Tensor::from_data(TensorData::new(letters, [count, LENGTH]), device);
-        // Drawn on the device, so that a run that was killed draws them again.
+        // Sampled on the device, so that a resumed run samples the same numbers again.
         let letters = match self.share > 0.0 {
             true => {
                 let drawn =
@@ -110,7 +110,7 @@ impl Batcher<Word, Words> for Smudged {
     }
 }
 
-/// Words of a stream of their own.
+/// Returns `count` random words; each `stream` has its own random numbers.
 fn words(count: usize, stream: u64) -> InMemDataset<Word> {
     let mut rng = generator(0, Purpose::Other { stream: 1 << 62 | stream });
     let mut letter = || rng.random_range(0..LETTERS as i32);

@@ -55,7 +55,7 @@ impl TrainStep for Net {
     }
 }
 
-/// How inputs are scaled; saved with the network.
+/// Mean and deviation that scale the inputs; saved with the network.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct Scale {
     mean: [f32; 2],
@@ -102,7 +102,7 @@ fn training(run: &Run) -> Result<Training<Net>> {
         .attach(&scale))
 }
 
-/// Predicts the class of a point with the best network, and measures the network on the test set again.
+/// Predicts the class of `point` with the best network, and measures the network on the test set again.
 fn predict(point: [f32; 2]) -> Result<String> {
     let device = Device::default();
     let best = Trained::best("results/predict")?;

@@ -1,9 +1,9 @@
 use burn::tensor::{Bool, Int, Tensor};
 use gelu_compare::measure::Measure;
 
-/// The output of a network, which reports what is measured of a batch. Burn's standard outputs do, and
-/// [`BatchMetrics`] is one for a loss and metrics of your own. Implement the trait where Burn's metrics need an output
-/// of another type:
+/// The output of a network, with the metrics of a batch. Burn's standard outputs implement it, and [`BatchMetrics`]
+/// is an output for a loss and metrics of your own. Implement the trait if Burn's metrics need an output of another
+/// type:
 ///
 /// ```
 /// use burn::tensor::{Int, Tensor};
@@ -25,28 +25,28 @@ use gelu_compare::measure::Measure;
 /// }
 /// ```
 pub trait ModelOutput {
-    /// Declares the metrics next to the loss: name, direction and unit. A program can declare them, too
-    /// (`.measure(…)`). The first one decides unless the program names another; without any the loss decides.
+    /// Declares the metrics besides the loss: name, direction and unit. A program can also declare them
+    /// (`.measure(…)`). The first metric decides unless the program names another; without metrics the loss decides.
     fn metrics() -> Vec<Measure> {
         Vec::new()
     }
 
-    /// Returns the metrics of a batch: all that [`metrics`](Self::metrics) declares.
+    /// Returns the metrics of a batch: every metric that [`metrics`](Self::metrics) declares.
     fn measure(&self) -> BatchMetrics;
 
-    /// Returns the loss alone.
+    /// Returns only the loss.
     fn measure_loss(&self) -> BatchMetrics {
         self.measure().loss_alone()
     }
 
-    /// Returns the class of each example, and the class that the network chose, `[examples]` each, where something is
-    /// classified. [`Training::class_names`](crate::Training::class_names) makes tables of them.
+    /// Returns the true and the predicted class of each example, `[examples]` each, if the network classifies.
+    /// [`Training::class_names`](crate::Training::class_names) makes tables of them.
     fn classes(&self) -> Option<[Tensor<1, Int>; 2]> {
         None
     }
 
-    /// Returns which examples were classified wrongly, `[examples]`, where something is classified. The run saves
-    /// that of every test example when the metric `error` decides.
+    /// Returns for each example whether it is classified wrongly, `[examples]`, if the network classifies. When the
+    /// metric `error` decides, the run saves this value of every test example.
     fn wrong(&self) -> Option<Tensor<1, Bool>> {
         self.classes().map(|[classes, chosen]| chosen.not_equal(classes))
     }
@@ -54,11 +54,11 @@ pub trait ModelOutput {
 
 /// The metrics of one batch. Tensors stay on the device until a value is needed.
 ///
-/// A metric is a ratio of two sums over all batches, so that batches weigh by what is in them, or a function of
-/// numbers that are [gathered](Self::gather) of every example.
+/// A metric is a ratio of two sums over all batches, so that larger batches weigh more, or a function of numbers
+/// [gathered](Self::gather) from every example.
 ///
-/// It is itself an output of a network, for a loss and metrics of your own. The program declares those metrics
-/// of which higher values are better, or that have a unit: `.measure(Measure::named("accuracy").higher().points())`.
+/// `BatchMetrics` is itself an output of a network, for a loss and metrics of your own. The program declares every
+/// metric that has a unit or where higher is better: `.measure(Measure::named("accuracy").higher().points())`.
 ///
 /// ```
 /// use burn::module::Module;
@@ -94,9 +94,9 @@ pub trait ModelOutput {
 #[derive(Clone, Debug)]
 pub struct BatchMetrics {
     pub(crate) examples: usize,
-    /// As it was given.
+    /// The loss with its graph.
     loss: Option<Tensor<1>>,
-    /// The loss is the first.
+    /// The metrics; the loss is the first.
     pub(crate) parts: Vec<Part>,
 }
 
@@ -109,29 +109,30 @@ pub(crate) struct Part {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Amount {
-    /// The mean over the examples.
+    /// A mean over the examples.
     Mean(Tensor<1>),
-    /// The same, of which the metric is the square root.
+    /// A mean over the examples; the metric is its square root.
     RootOfMean(Tensor<1>),
-    /// How many of the examples.
+    /// A number of examples.
     Count(Tensor<1, Int>),
-    /// Two sums, of which it is the ratio.
+    /// Two sums; the metric is their ratio.
     Ratio(Box<[Tensor<1>; 2]>),
-    /// Numbers of each example, `[examples, numbers]`, and what they come to over a split.
+    /// Numbers of each example, `[examples, numbers]`, and the function that computes the metric of a split from
+    /// them.
     Rows(Tensor<2>, fn(&[Vec<f64>]) -> f64),
 }
 
-/// What the loss is called, behind the name of a split.
+/// The name of the loss in columns, after the name of a split.
 pub(crate) const LOSS: &str = "loss";
 
 impl BatchMetrics {
-    /// Of so many examples, with their mean loss of shape `[1]`.
+    /// Creates the metrics of `examples` examples with their mean loss, shape `[1]`.
     pub fn new(examples: usize, loss: Tensor<1>) -> Self {
         let value = Amount::Mean(loss.clone().without_autodiff());
         Self { examples, loss: Some(loss), parts: vec![Part { name: LOSS, value }] }
     }
 
-    /// Returns the loss as it was given, with its graph: `loss().backward()` gives the gradients.
+    /// Returns the loss with its graph: `loss().backward()` gives the gradients.
     pub fn loss(&self) -> Tensor<1> {
         match (&self.loss, &self.parts[0].value) {
             (Some(loss), _) | (None, Amount::Mean(loss)) => loss.clone(),
@@ -139,7 +140,7 @@ impl BatchMetrics {
         }
     }
 
-    /// The loss as it was given, with its graph, which is not held any longer.
+    /// Takes the loss with its graph, so that the graph is freed with it.
     pub(crate) fn take_loss(&mut self) -> Option<Tensor<1>> {
         self.loss.take()
     }
@@ -149,36 +150,36 @@ impl BatchMetrics {
         self
     }
 
-    /// A mean over the batch's examples, of shape `[1]`.
+    /// Adds a mean over the batch's examples, shape `[1]`.
     #[must_use]
     pub fn mean(self, name: &'static str, mean: Tensor<1>) -> Self {
         self.with(name, Amount::Mean(mean.without_autodiff()))
     }
 
-    /// The square root of a mean over all batches' examples, where this, of shape `[1]`, is the mean over the
-    /// batch's: of squared errors the root mean squared error.
+    /// Adds the square root of a mean over the examples of all batches. `mean`, shape `[1]`, is the mean over this
+    /// batch's examples: a mean squared error gives the root mean squared error.
     #[must_use]
     pub fn root_of_mean(self, name: &'static str, mean: Tensor<1>) -> Self {
         self.with(name, Amount::RootOfMean(mean.without_autodiff()))
     }
 
-    /// Of how many examples something is so, of shape `[1]`: the metric is their share.
+    /// Adds a share of the examples; `count`, shape `[1]`, is the number of examples that have the property.
     #[must_use]
     pub fn count(self, name: &'static str, count: Tensor<1, Int>) -> Self {
         self.with(name, Amount::Count(count.without_autodiff()))
     }
 
-    /// What is no mean over examples, as a ratio of two sums over all batches, both of shape `[1]`: wrong
-    /// tokens over all tokens, or `2·tp` over `2·tp + fp + fn`, which is the F₁ score.
+    /// Adds a ratio of two sums over all batches, both of shape `[1]`, for metrics that are not means over examples:
+    /// wrong tokens over all tokens, or `2·tp` over `2·tp + fp + fn`, which is the F₁ score.
     #[must_use]
     pub fn ratio(self, name: &'static str, of: Tensor<1>, over: Tensor<1>) -> Self {
         let sums = [of, over].map(Tensor::without_autodiff);
         self.with(name, Amount::Ratio(Box::new(sums)))
     }
 
-    /// Numbers of each example, `[examples, numbers]`, from which `finish` computes the metric once it has those of
-    /// all examples, one row each: what is no ratio of sums. [`metrics::auroc`](crate::metrics::auroc) takes a
-    /// score and a class.
+    /// Adds a metric that is not a ratio of sums: `rows` has numbers of each example, `[examples, numbers]`, and
+    /// `finish` computes the metric from the rows of all examples, one row per example.
+    /// [`metrics::auroc`](crate::metrics::auroc) takes a score and a class.
     ///
     /// ```
     /// # use burn::tensor::{Device, Tensor};

@@ -1,5 +1,5 @@
-//! Checkpoints between Burn, which saves a model, an optimiser and a scheduler separately and in
-//! the background, and a run's folder, which takes all three at once or nothing.
+//! Connects Burn's checkpoints, which save a model, an optimiser and a scheduler separately and in the background, to
+//! a run's folder, which takes all three at once or nothing.
 
 use crate::{Error, Result};
 use burn::module::{Module, ModuleMapper, Param, ParamId};
@@ -23,7 +23,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 /// File names of the three parts.
 const PARTS: [&str; 3] = ["model.bpk", "optimizer.bpk", "scheduler.bpk"];
 
-/// The network of the best epoch so far, in runs that report it.
+/// The network of the best epoch so far, in runs that report the best epoch.
 const BEST: &str = "best.bpk";
 
 /// The key in a network's file of the value that the program attached to it, as JSON.
@@ -32,13 +32,13 @@ pub(crate) const ATTACHED: &str = "attached";
 /// The key of the names of the classes, as JSON.
 pub(crate) const CLASS_NAMES: &str = "class_names";
 
-/// What is saved with a network, as JSON by its key.
+/// Values saved with a network, as JSON by key.
 pub(crate) type Metadata = Vec<(&'static str, String)>;
 
-/// Where Burn's background savers put their records, and the training loop picks them up.
+/// The records that Burn's background savers deliver and the training loop collects.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    /// What is saved with the network.
+    /// Values saved with the network.
     metadata: Metadata,
     arrived: Mutex<[Option<Result<Bytes, String>>; 3]>,
     more: Condvar,
@@ -49,7 +49,7 @@ impl Parts {
         Self { metadata, ..Self::default() }
     }
 
-    /// Waits for all three records, and takes them.
+    /// Waits for all three records and takes them.
     fn take(&self) -> Result<[Bytes; 3]> {
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         while arrived.iter().any(Option::is_none) {
@@ -66,7 +66,7 @@ impl Parts {
         self.more.notify_all();
     }
 
-    /// Nobody will save that part any more: whoever waits for it is told.
+    /// Marks the part as one that no thread will save any more, so that `take` reports an error instead of waiting.
     fn close(&self, part: usize) {
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let problem = format!("the thread that saves {} has ended", PARTS[part]);
@@ -74,7 +74,7 @@ impl Parts {
         self.more.notify_all();
     }
 
-    /// Waits for the three records of an epoch and puts them into the run's folder.
+    /// Waits for the three records of an epoch and writes them into `folder`.
     pub(crate) fn write_to(&self, folder: &Path) -> Result<()> {
         for (name, bytes) in PARTS.iter().zip(self.take()?) {
             let path = folder.join(name);
@@ -84,9 +84,9 @@ impl Parts {
     }
 }
 
-/// A network's record without the identities that Burn draws at random for what a network keeps beside
-/// its parameters, as a batch norm's running mean: the files of two equal runs would differ by them, and
-/// nothing asks for them. Parameters are numbered (see [`numbered`]).
+/// Returns a network's record without the random identities that Burn gives to tensors other than parameters, such as
+/// a batch norm's running mean. With them, the files of two equal runs would differ, and no code uses them.
+/// Parameters are numbered (see [`numbered`]).
 fn without_random_identities(
     record: Bytes,
     metadata: &Metadata,
@@ -103,8 +103,8 @@ fn without_random_identities(
     writer.into_bytes()
 }
 
-/// Gives parameters numbers as identity, in their order. Burn draws identities at random, which would
-/// make the saved files of two equal runs differ. Parameters that share one go on sharing one.
+/// Numbers the parameters in their order and uses the numbers as identities. Burn's own identities are random, so the
+/// saved files of two equal runs would differ. Parameters that share an identity keep sharing one.
 pub fn numbered<M: Module>(model: M) -> M {
     model.map(&mut Numbering::default())
 }
@@ -123,17 +123,17 @@ impl ModuleMapper for Numbering {
     }
 }
 
-/// One of the three, as Burn wants it.
+/// Saves and restores one of the three parts through Burn's interface.
 #[derive(Debug)]
 pub(crate) struct PartCheckpointer {
     part: usize,
     parts: Arc<Parts>,
-    /// The checkpoint to go on from.
+    /// The checkpoint to resume from.
     source: Option<PathBuf>,
 }
 
 impl PartCheckpointer {
-    /// Savers of the model, the optimiser and the scheduler; they restore from `source`.
+    /// Creates the savers of the model, the optimiser and the scheduler; they restore from `source`.
     pub(crate) fn all(parts: &Arc<Parts>, source: Option<&Path>) -> [Self; 3] {
         [0, 1, 2].map(|part| Self {
             part,
@@ -151,7 +151,7 @@ impl Drop for PartCheckpointer {
 
 impl<R: Record> Checkpointer<R> for PartCheckpointer {
     fn save(&self, _epoch: usize, record: R) -> Result<(), CheckpointerError> {
-        // Burn calls this in a thread of its own, whose death nobody would notice.
+        // Burn calls this in a separate thread and does not notice a panic there.
         let bytes = catch_unwind(AssertUnwindSafe(|| record.checkpoint_into_bytes()));
         self.parts.put(
             self.part,
@@ -173,11 +173,11 @@ impl<R: Record> Checkpointer<R> for PartCheckpointer {
     }
 
     fn delete(&self, _epoch: usize) -> Result<(), CheckpointerError> {
-        Ok(()) // The folder removes old checkpoints once a new one is in place.
+        Ok(()) // The run's folder removes old checkpoints.
     }
 }
 
-/// A checkpoint after every epoch: what is lost by a kill is the epoch under way.
+/// Writes a checkpoint after every epoch, so that an interruption loses only the current epoch.
 #[derive(Debug)]
 pub(crate) struct EveryEpoch;
 
@@ -187,7 +187,7 @@ impl CheckpointingStrategy for EveryEpoch {
     }
 }
 
-/// Makes sure that a checkpoint can be loaded, before Burn, which panics when it cannot.
+/// Checks that a checkpoint can be loaded; Burn would panic if it cannot.
 pub(crate) fn verify(checkpoint: &Path) -> Result<()> {
     let readable = [
         ModuleRecord::load(checkpoint.join(PARTS[0])).err(),
@@ -202,7 +202,7 @@ pub(crate) fn verify(checkpoint: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of the network that a checkpoint's run saves: the best epoch's where it has one, else the
+/// Returns the bytes of the network to save for the run: the best epoch's if the checkpoint has one, otherwise the
 /// checkpoint's own.
 pub(crate) fn model_bytes(checkpoint: &Path) -> Result<Vec<u8>> {
     let best = checkpoint.join(BEST);
@@ -210,9 +210,8 @@ pub(crate) fn model_bytes(checkpoint: &Path) -> Result<Vec<u8>> {
     fs::read(&path).map_err(Error::io("read", path))
 }
 
-/// Puts the network of the best epoch so far into the checkpoint that is being written after
-/// `epoch`: its own, or that which the checkpoint before holds. So what a run keeps depends on its
-/// epochs alone, however often it was interrupted.
+/// Puts the network of the best epoch so far into the checkpoint of `epoch`: the checkpoint's own network, or the one
+/// that the previous checkpoint holds. So the saved network depends only on the run's epochs, not on interruptions.
 pub(crate) fn keep_best(
     run: &RunFolder,
     checkpoint: &Path,
@@ -226,8 +225,8 @@ pub(crate) fn keep_best(
     copy(&from, &checkpoint.join(BEST))
 }
 
-/// The same of a file of the reported epoch, which is written where it is this one; `None` after an epoch without
-/// it.
+/// Puts a file of the reported epoch into the checkpoint of `epoch`: `content` if `epoch` is the reported one,
+/// otherwise the previous checkpoint's file. `content` is `None` if the epoch has no such file.
 pub(crate) fn keep_reported(
     run: &RunFolder,
     checkpoint: &Path,
@@ -301,7 +300,7 @@ mod tests {
         let [first, second] =
             [first, second].map(|b| without_random_identities(b, &Metadata::new()).unwrap());
         assert_eq!(first[..], second[..]);
-        // Parameters are numbered, and what is kept beside them has no number.
+        // Parameters have numbers; the other tensors have none.
         let tensors = burn_pack::Reader::from_bytes(first.clone()).unwrap().into_tensors().unwrap();
         let mut ids: Vec<Option<u64>> = tensors.iter().map(|tensor| tensor.param_id).collect();
         ids.sort_unstable();
@@ -311,7 +310,7 @@ mod tests {
         assert_eq!(ids(&loaded), ids(&norm()));
     }
 
-    /// A checkpoint with a network's, an optimiser's and a scheduler's file.
+    /// Creates a checkpoint with the files of a network, an optimiser and a scheduler.
     fn checkpoint() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let model = BatchNormConfig::new(3).init(&Device::default()).into_record().into_bytes();

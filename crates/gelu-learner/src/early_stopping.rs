@@ -1,9 +1,9 @@
 use burn::train::StoppingCondition;
 use gelu_compare::measure::{Direction, EpochMetrics};
 
-/// When a run ends before its last epoch. It stops where Burn's `MetricEarlyStoppingStrategy` would; that one keeps
-/// what it has seen to itself, so that it can neither be resumed nor say which epoch was best. This one follows from
-/// the recorded epochs alone.
+/// A rule that ends a run before its last epoch. It stops at the same epoch as Burn's `MetricEarlyStoppingStrategy`.
+/// Burn's strategy keeps its state private, so it can neither be resumed nor report the best epoch. This rule depends
+/// only on the recorded epochs.
 ///
 /// ```
 /// use burn::train::StoppingCondition;
@@ -34,8 +34,8 @@ impl std::fmt::Debug for EarlyStopping {
 }
 
 impl EarlyStopping {
-    /// Watches the column of that name, as `valid_loss`. A metric of which the network's output says that higher
-    /// is better stops where it falls.
+    /// Watches the column `metric`, for example `valid_loss`. If the network's output declares that higher is better,
+    /// the rule stops when the metric stops rising.
     pub fn new(metric: &str, condition: StoppingCondition) -> Self {
         Self {
             metric: metric.to_owned(),
@@ -51,18 +51,18 @@ impl EarlyStopping {
         self
     }
 
-    /// Does not stop during this number of epochs at the beginning.
+    /// Does not stop during the first `warmup` epochs.
     pub fn with_warmup_epochs(mut self, warmup: Option<usize>) -> Self {
         self.warmup_epochs = warmup;
         self
     }
 
-    /// The column that it watches.
+    /// Returns the watched column.
     pub(crate) fn metric(&self) -> &str {
         &self.metric
     }
 
-    /// The first epoch that was best so far.
+    /// Returns the first of the epochs with the best value so far.
     pub(crate) fn best(&self, epochs: &[EpochMetrics]) -> Option<usize> {
         let mut best: Option<(f64, usize)> = None;
         for epoch in epochs {
@@ -75,7 +75,7 @@ impl EarlyStopping {
         best.map(|(_, epoch)| epoch)
     }
 
-    /// Whether a run with these epochs is over.
+    /// Returns whether a run with these epochs should end.
     pub(crate) fn should_stop(&self, epochs: &[EpochMetrics]) -> bool {
         let StoppingCondition::NoImprovementSince { n_epochs } = self.condition;
         let Some(last) = epochs.last().filter(|last| last.get(&self.metric).is_some()) else {
@@ -96,7 +96,7 @@ mod tests {
         values.iter().enumerate().map(epoch).collect()
     }
 
-    /// The epoch after which a run ends.
+    /// Returns the epoch after which a run ends.
     fn end(strategy: &EarlyStopping, values: &[f64]) -> Option<usize> {
         (1..=values.len()).find(|&count| strategy.should_stop(&epochs(&values[..count])))
     }
@@ -105,13 +105,13 @@ mod tests {
         EarlyStopping::new("valid_loss", StoppingCondition::NoImprovementSince { n_epochs })
     }
 
-    /// The cases are those of Burn's own tests of `MetricEarlyStoppingStrategy` (means of their batches).
+    /// The cases are from Burn's own tests of `MetricEarlyStoppingStrategy` (means of their batches).
     #[test]
     fn it_stops_where_burns_strategy_does() {
         assert_eq!(end(&patient(1), &[0.4, 0.35, 0.3, 0.25]), None);
         assert_eq!(end(&patient(2), &[1.0, 0.5, 0.8, 0.9]), Some(4));
         assert_eq!(end(&patient(3), &[1.0, 0.5, 0.8, 0.4, 0.9, 0.9, 0.9]), Some(7));
-        // As good as the best is no improvement.
+        // A value equal to the best is no improvement.
         assert_eq!(end(&patient(2), &[0.5, 0.5, 0.5]), Some(3));
         let warm = patient(1).with_warmup_epochs(Some(3));
         assert_eq!(end(&warm, &[0.5, 0.6, 0.7, 0.8]), Some(4));
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(patient(9).best(&epochs(&[0.5, 0.2, f64::NAN, 0.2])), Some(2));
         assert_eq!(patient(9).higher().best(&epochs(&[0.5, 0.9, 0.2])), Some(2));
         assert_eq!(patient(9).best(&[]), None);
-        // Epochs that were not measured neither stop a run nor count as better.
+        // Epochs without measurement neither stop a run nor count as better.
         let mut sparse = epochs(&[0.5, 0.6, 0.4]);
         sparse[1].values.clear();
         assert!(!patient(1).should_stop(&sparse[..2]));

@@ -1,11 +1,11 @@
-//! What a process computes with and on: a part of where every number comes from.
+//! The software and hardware that a process computes with; runs record them.
 
 use gelu_compare::runs::Environment;
 
-/// Version of Burn that this crate is built with (checked against the manifest by a test).
+/// The version of Burn that this crate is built with (a test compares it with the manifest).
 const BURN: &str = "0.22.1";
 
-/// Burn and machine of this process, training on a device of that name with so many threads.
+/// Returns the environment of this process: Burn, the machine, the device's name and the number of threads.
 pub fn here(device: &str, threads: usize) -> Environment {
     let mut here = Environment::of_this_machine();
     let all = [
@@ -19,7 +19,7 @@ pub fn here(device: &str, threads: usize) -> Environment {
     here
 }
 
-/// What the system calls the processor.
+/// Returns the system's name of the processor.
 fn processor() -> String {
     let known = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -4,11 +4,11 @@ use burn::tensor::Device;
 use clap::Args;
 use std::ffi::OsString;
 
-/// What every command that trains is told.
+/// The flags of every command that trains.
 #[derive(Clone, Debug, Args)]
 pub struct Flags {
-    /// What to train on, by the name of a backend that the program is built with, and an index: flex, cuda,
-    /// cuda:1, wgpu [default: Burn's default device]
+    /// Device to train on: a backend that the program is built with, and an index: flex, cuda, cuda:1, wgpu [default:
+    /// Burn's default device]
     #[arg(long, value_name = "NAME")]
     device: Option<DeviceName>,
     /// Train on several devices of one backend at the same time, one run on each: cuda:0,cuda:1
@@ -17,12 +17,12 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// The device that is named, or the first of several.
+    /// Returns the named device, or the first of several.
     fn named(&self) -> Option<&DeviceName> {
         self.device.as_ref().or(self.devices.first())
     }
 
-    /// The device's name, and its backend's.
+    /// Returns the name of the device and the name of its backend.
     pub(crate) fn names(&self) -> (String, String) {
         match self.named() {
             Some(device) => (device.to_string(), device.backend().to_owned()),
@@ -33,11 +33,11 @@ impl Flags {
         }
     }
 
-    /// The device itself.
+    /// Opens the device.
     ///
     /// # Errors
     ///
-    /// When it does not compute.
+    /// If the device does not compute.
     pub(crate) fn open(&self) -> Result<Device> {
         match self.named() {
             Some(device) => device.check().map(|()| device.open()),
@@ -45,12 +45,12 @@ impl Flags {
         }
     }
 
-    /// The same flags, as they are typed.
+    /// Returns the flags as command-line words.
     pub(crate) fn words(&self) -> Vec<OsString> {
         self.named().map_or_else(Vec::new, words)
     }
 
-    /// The same for each of several devices.
+    /// Returns the command-line words for each of several devices.
     pub(crate) fn places(&self) -> Vec<Vec<OsString>> {
         match self.devices.as_slice() {
             [] => vec![self.words()],
@@ -63,11 +63,11 @@ fn words(device: &DeviceName) -> Vec<OsString> {
     vec!["--device".into(), device.to_string().into()]
 }
 
-/// The backend of Burn's default device, as Burn calls it: `flex`.
+/// Returns the backend of Burn's default device, by Burn's name: `flex`.
 fn default_name() -> String {
     let said = format!("{:?}", Device::default());
     let said = said.trim_start_matches("Device<").trim_end_matches('>');
-    // `Cube` has several backends, and says inside which one.
+    // `Cube` has several backends and names the backend in its brackets.
     let said = said.strip_prefix("Cube(").unwrap_or(said);
     let word = |c: char| !c.is_ascii_alphanumeric();
     said.split(word).next().unwrap_or_default().to_ascii_lowercase()

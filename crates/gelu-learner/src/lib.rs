@@ -1,14 +1,14 @@
 #![forbid(unsafe_code)]
-// All that is printed goes through gelu-compare's `output`.
+// All output goes through gelu-compare's `output`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-//! Which activation, width or optimiser does *your* network want? Any Burn model with its data, as a
-//! program that compares settings over seeds: with verdicts, a dashboard, exact resume, workers on a
-//! cluster and a report.
+//! Which activation, width or optimiser does *your* network want? This crate turns any Burn model and its data into a
+//! program that compares settings over seeds, with verdicts, a dashboard, exact resume, workers on a cluster and a
+//! report.
 //!
-//! You write a function that returns the [`Training`] of a [`Run`], and make a [`Program`] of it. What is measured
-//! is what the network's outputs report ([`ModelOutput`]); Burn's standard outputs do. Afterwards [`Trained`] gives
-//! the network of the best run back. [`train_run`] is the loop beneath, for programs with runs of another kind.
+//! You write a function that returns the [`Training`] of a [`Run`], and create a [`Program`] from it. The network's
+//! output reports the metrics ([`ModelOutput`]); Burn's standard outputs implement it. Afterwards, [`Trained`] loads
+//! the network of the best run. [`train_run`] is the training loop underneath, for programs with another kind of run.
 
 #[cfg(test)]
 extern crate self as gelu_learner;
@@ -57,7 +57,7 @@ pub use trainable::Trainable;
 pub use trained::{Trained, attached};
 pub use training::Training;
 
-/// The code of the README, compiled with the documentation's tests.
+/// The code of the README, compiled with the documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -1,4 +1,4 @@
-//! What is measured of Burn's standard outputs, and of metrics as an output.
+//! The metrics of Burn's standard outputs, and metrics as an output.
 
 use crate::{BatchMetrics, ModelOutput};
 use burn::tensor::{Bool, DType, ExecutionError, FloatDType, Int, Tensor};
@@ -16,7 +16,7 @@ impl ModelOutput for BatchMetrics {
 }
 
 impl ItemLazy for BatchMetrics {
-    /// As Burn's own outputs do: nothing is read back, and the metrics do not hold the graph.
+    /// Like Burn's own outputs, this reads nothing back; the metrics do not keep the graph alive.
     fn sync(mut self) -> Result<Self, ExecutionError> {
         self.loss().device().flush()?;
         self.take_loss();
@@ -24,29 +24,29 @@ impl ItemLazy for BatchMetrics {
     }
 }
 
-/// For Burn's `LossMetric`.
+/// Lets Burn's `LossMetric` read the loss.
 impl Adaptor<LossInput> for BatchMetrics {
     fn adapt(&self) -> LossInput {
         LossInput::new(self.loss())
     }
 }
 
-/// The share that is wrong.
+/// The name of the share of wrong predictions.
 const ERROR: &str = "error";
 
 fn error() -> Vec<Measure> {
     vec![Measure::named(ERROR).points()]
 }
 
-/// The share of all that is wrong, where an example is several. Both are f32, whatever the device's own type: f16
-/// counts to 2,048.
+/// Adds the share of wrong values, if an example has several. Both sums are f32 whatever the device's own type,
+/// because f16 can only count to 2,048.
 fn share(loss: BatchMetrics, wrong: Tensor<2, Bool>) -> BatchMetrics {
     let all = [wrong.shape().num_elements() as f32];
     let all = Tensor::from_data(all, (&wrong.device(), DType::F32));
     loss.ratio(ERROR, wrong.int().sum().cast(FloatDType::F32), all)
 }
 
-/// The loss, and `error`: the share of examples whose largest output is not that of their class.
+/// Reports the loss, and `error`: the share of examples whose largest output is not that of their class.
 impl ModelOutput for ClassificationOutput {
     fn metrics() -> Vec<Measure> {
         error()
@@ -70,15 +70,15 @@ impl ModelOutput for ClassificationOutput {
     }
 }
 
-/// The loss.
+/// Reports the loss.
 impl ModelOutput for RegressionOutput {
     fn measure(&self) -> BatchMetrics {
         BatchMetrics::new(self.targets.dims()[0], self.loss.clone())
     }
 }
 
-/// The loss, and `error`: the share of labels that are wrong, outputs above 0.5 being a yes, as Burn's
-/// `HammingScore` counts them. Outputs that are logits want an output of one's own.
+/// Reports the loss, and `error`: the share of wrong labels. An output above 0.5 is a yes, as Burn's `HammingScore`
+/// counts. If the outputs are logits, write an output type of your own.
 impl ModelOutput for MultiLabelClassificationOutput {
     fn metrics() -> Vec<Measure> {
         error()
@@ -95,8 +95,8 @@ impl ModelOutput for MultiLabelClassificationOutput {
     }
 }
 
-/// The loss, and `error`: the share of tokens that are wrong, of predictions where there are some, else of
-/// the largest logits.
+/// Reports the loss, and `error`: the share of wrong tokens, by the predictions if there are some, otherwise by the
+/// largest logits.
 impl ModelOutput for SequenceOutput {
     fn metrics() -> Vec<Measure> {
         error()

@@ -1,4 +1,4 @@
-//! What the layers of a network do: measured on one batch after every epoch.
+//! Measures the layers of a network on one batch after every epoch.
 
 use crate::networks::LayerMeasure;
 use crate::split_metrics::unreadable;
@@ -10,12 +10,12 @@ use gelu_core::watch;
 
 type Batch<M> = <M as InferenceStep>::Input;
 
-/// What each activation layer does on the first batch of `loader`, as columns of an epoch's measures.
-/// Dropout and noise rest, and what normalises batches uses what it has learned.
+/// Returns the measures of each activation layer on the first batch of `loader`, as columns of an epoch. Dropout and
+/// noise are off, and batch norm uses its learned statistics.
 ///
 /// # Errors
 ///
-/// When the loader fails, yields nothing, or a result cannot be read back from the device.
+/// If the loader fails or yields nothing, or a result cannot be read back from the device.
 pub(crate) fn probe<M: Trainable>(
     model: &M,
     loader: &dyn DataLoader<Batch<M>>,
@@ -25,7 +25,7 @@ pub(crate) fn probe<M: Trainable>(
     let batch = loader.iter().next();
     let batch = batch.ok_or_else(|| Error::Failed("there is no batch to probe".to_owned()))?;
     let batch = batch.map_err(|error| Error::Failed(error.to_string()))?;
-    // Its parameters want no gradients of this.
+    // The parameters need no gradients here.
     let model = model.clone().freeze();
     let (output, layers) = watch(|| InferenceStep::step(&model, batch));
     let loss = output.measure_loss().take_loss().filter(Tensor::is_tracked);
@@ -48,7 +48,7 @@ pub(crate) fn probe<M: Trainable>(
     Ok(columns)
 }
 
-/// A layer on the host, row by row.
+/// The values of a layer on the host, row by row.
 struct Layer {
     output: Vec<f32>,
     units: usize,
@@ -81,7 +81,7 @@ impl Layer {
     }
 }
 
-/// The mean of numbers, and those of the powers of their distances from it.
+/// The mean of some numbers, and the means of the second, third and fourth powers of their distances from it.
 struct Moments {
     mean: f64,
     second: f64,
@@ -90,7 +90,7 @@ struct Moments {
 }
 
 impl Moments {
-    /// `None` of no numbers.
+    /// Returns `None` if there are no numbers.
     fn of(numbers: &[f32]) -> Option<Self> {
         let mean = mean(numbers.iter().copied().map(f64::from))?;
         let mut sums = [0.0; 3];
@@ -125,10 +125,10 @@ fn numbers(x: Tensor<2>) -> Result<Vec<f32>> {
     numbers.map_err(|error| Error::Failed(format!("a layer's values cannot be read: {error:?}")))
 }
 
-/// The participation ratio `(Σλ)²/Σλ²` of the eigenvalues of the covariance matrix of the columns of
-/// `outputs`, `[rows, units]`; NaN where they do not vary. The sums are a trace and a sum of squares,
-/// `tr(C)²/‖C‖²`, and the product of either order of the centred outputs has them, so that the smaller one
-/// is computed. 16 bits are widened, since they do not hold the sums of many rows.
+/// Returns the participation ratio `(Σλ)²/Σλ²` of the eigenvalues of the covariance matrix of the columns of
+/// `outputs`, `[rows, units]`; NaN if they do not vary. The sums are a trace and a sum of squares, `tr(C)²/‖C‖²`.
+/// Both products of the centred outputs with their transpose give the same sums, so the function computes the smaller
+/// one. Values of 16 bits are widened, because they cannot hold the sums of many rows.
 fn rank(outputs: Tensor<2>) -> Result<f64> {
     let [rows, units] = outputs.dims();
     let outputs = match outputs.dtype() {
@@ -136,7 +136,7 @@ fn rank(outputs: Tensor<2>) -> Result<f64> {
         _ => outputs,
     };
     let centred = outputs.clone() - outputs.mean_dim(0);
-    // So that no square over- or underflows.
+    // Scaling keeps squares from over- or underflowing.
     let scaled = centred.clone() / centred.abs().max().reshape([1, 1]);
     let transposed = scaled.clone().transpose();
     let product = match rows < units {
@@ -186,7 +186,7 @@ mod tests {
         close(got(LayerMeasure::Kurtosis), 21.0 / 9.0 - 3.0);
     }
 
-    /// Two columns of ±1 that do not go together, of more rows than f16 holds.
+    /// Two uncorrelated columns of ±1, with more rows than f16 can count.
     #[test]
     fn many_rows_of_16_bits_have_their_rank() {
         let device = Device::default();
@@ -200,12 +200,12 @@ mod tests {
     #[test]
     fn rank_counts_directions_whichever_side_is_longer() {
         let device = Device::default();
-        // Two independent directions of equal variance, and a third column that repeats the first: the
-        // covariance matrix has the eigenvalues 2 and 1, and (2 + 1)²/(4 + 1) = 1.8.
+        // Two independent directions of equal variance, and a third column that repeats the first. The covariance
+        // matrix has the eigenvalues 2 and 1, so the rank is (2 + 1)²/(4 + 1) = 1.8.
         let rows = [[1.0, 1.0, 1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, 1.0], [-1.0, -1.0, -1.0]];
         let tall = Tensor::<2>::from_floats(rows, &device) * 1e-25 + 1.0e-24;
         assert!((rank(tall).unwrap() - 1.8).abs() < 1e-4);
-        // Wide: each column twice doubles the eigenvalues and leaves the ratio.
+        // Repeating each column doubles the eigenvalues and does not change the ratio.
         let wide = Tensor::<2>::from_floats(rows, &device);
         let wide = Tensor::cat(vec![wide.clone(), wide], 1);
         assert!((rank(wide).unwrap() - 1.8).abs() < 1e-5);

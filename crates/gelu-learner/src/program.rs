@@ -23,7 +23,7 @@ pub type Program = ProgramOf<BurnTraining>;
 
 /// The function of a program that returns the [`Training`] of a [`Run`].
 pub struct BurnTraining {
-    /// The metrics that the outputs of its network report next to the loss.
+    /// The metrics besides the loss that the network's output reports.
     measures: Vec<Measure>,
     train: Arc<dyn TrainRun>,
 }
@@ -49,7 +49,7 @@ where
 }
 
 impl BurnTraining {
-    /// What is measured of every split.
+    /// Returns the measures of every split.
     fn measures(&self) -> Vec<Measure> {
         let all = || std::iter::once(Measure::named(LOSS)).chain(self.measures.iter().cloned());
         Split::ALL
@@ -63,15 +63,15 @@ impl Body for BurnTraining {
     type Flags = Flags;
     type Trainer<'a> = Learner<'a>;
 
-    /// The first measure, of the output or of the program, decides on the test set, and what is tuned is chosen by the same on the
-    /// validation set.
+    /// Adds the default measures. The first metric of the output, otherwise of the program, decides on the test set;
+    /// tuning chooses by the same metric on the validation set.
     fn declare(&self, study: &mut Study) {
         study.only_declared = true;
         let of_output = self.measures.first().map(|measure| measure.name.clone());
         let mut of_program = study.measures.iter().filter(|measure| measure.split.is_none());
         let of_program = of_program.next().map(|measure| measure.name.clone());
         let first = of_output.or(of_program).unwrap_or_else(|| LOSS.to_owned());
-        // What is declared without a part of the data is so on each.
+        // A metric declared without a split is declared for each split.
         let of_each = |measure: &Measure| match measure.split {
             None => Split::ALL.iter().map(|split| measure.on(*split)).collect(),
             Some(_) => Vec::new(),
@@ -137,7 +137,7 @@ fn declare_as_error_of_class(study: &mut Study, name: &str) {
     }
 }
 
-/// Where a device is asked for in a process of its own, whether it computes: this is it.
+/// Runs the separate process that tests a device, if the arguments ask for it, and exits.
 fn probe() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [command, flag, name] = arguments.as_slice() else { return };
@@ -160,7 +160,7 @@ pub struct Learner<'a> {
     device: Device,
     device_name: String,
     cores: Cores,
-    /// Hears that Burn's display has the terminal; absent where it may not.
+    /// Set while Burn's display uses the terminal; `None` if Burn's display is not allowed.
     display: Option<Arc<AtomicBool>>,
 }
 
@@ -194,7 +194,7 @@ impl Trainer for Learner<'_> {
     }
 }
 
-/// Trains a run by a function, whatever its network.
+/// A function that trains a run, whatever the type of its network.
 trait TrainRun: Send + Sync {
     fn train_run(
         &self,
@@ -234,7 +234,7 @@ where
     }
 }
 
-/// Saves the network of the reported epoch, which classes it confuses, and what it makes of each test example.
+/// Saves the network of the reported epoch, its confusion table, and the outcome of each test example.
 fn keep(finished: FinishedRun<'_, StudyRun>) -> Result<()> {
     finished.save_model()?;
     finished.save_confusion()?;

@@ -1,49 +1,49 @@
-//! Where every random number of a run comes from.
+//! The random numbers of a run.
 //!
-//! A run has one seed. What is drawn for different purposes comes from different streams of one
-//! counter-based generator (ChaCha8), so that no purpose shifts the numbers of another, and an
-//! epoch's numbers do not depend on how many epochs this process has trained before it.
+//! A run has one seed. Different purposes use different streams of one counter-based generator (ChaCha8). So one
+//! purpose does not shift the numbers of another, and an epoch's numbers do not depend on how many epochs this
+//! process has trained before.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What random numbers are for.
+/// The purpose of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Purpose {
     /// The initial weights.
     Weights,
     /// The order of an epoch's batches.
     BatchOrder {
-        /// From 1.
+        /// The epoch, from 1.
         epoch: usize,
     },
-    /// What the network draws while training in an epoch: dropout masks and the like.
+    /// The random numbers of the network while it trains in an epoch: dropout masks and the like.
     Training {
-        /// From 1.
+        /// The epoch, from 1.
         epoch: usize,
     },
-    /// What the network or a batcher draws while a part of the data is measured after an epoch.
+    /// The random numbers of the network or a batcher while a part of the data is measured after an epoch.
     Measuring {
-        /// From 1.
+        /// The epoch, from 1.
         epoch: usize,
-        /// Which part: 0 is the training set, 1 validation, 2 the test set, and further ones follow.
+        /// The part of the data: 0 is the training set, 1 validation, 2 the test set; further parts follow.
         part: usize,
     },
-    /// What varies an item of the data set in an epoch, on the host.
+    /// The augmentation of an item of the data set in an epoch, on the host.
     Augmentation {
-        /// From 1; 0 while measuring.
+        /// The epoch, from 1; 0 while measuring.
         epoch: usize,
         /// The item's index in the data set.
         item: usize,
     },
-    /// Anything else, by the number of a stream that nothing else has: 2⁶² and above.
+    /// Any other purpose, with a stream number that no other purpose uses: 2^62 or above.
     Other {
-        /// The stream.
+        /// The number of the stream.
         stream: u64,
     },
 }
 
-/// The generator of a seed for one purpose.
+/// Returns the generator for `seed` and `purpose`.
 pub fn generator(seed: u64, purpose: Purpose) -> ChaCha8Rng {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
     generator.set_stream(match purpose {
@@ -57,7 +57,7 @@ pub fn generator(seed: u64, purpose: Purpose) -> ChaCha8Rng {
     generator
 }
 
-/// A seed for a device's own generator.
+/// Returns a seed for a device's own generator.
 pub fn device_seed(seed: u64, purpose: Purpose) -> u64 {
     generator(seed, purpose).next_u64()
 }

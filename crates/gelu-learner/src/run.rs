@@ -19,8 +19,8 @@ impl Run {
         Self { setting, seed, device }
     }
 
-    /// Returns the seed. The device's generator is seeded by it before the network is built and before every epoch,
-    /// and the order of an epoch follows from it; you need it for what your program draws itself.
+    /// Returns the seed. The device's generator is seeded with it before the network is built and before every epoch,
+    /// and the order of an epoch depends on it. You need the seed for random numbers of your own.
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -29,7 +29,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) where there is no such axis, or its value cannot be parsed.
+    /// [`Error::Usage`](crate::Error::Usage) if there is no such axis, or its value cannot be parsed.
     pub fn get<T: FromStr<Err: Display>>(&self, axis: &str) -> Result<T> {
         self.setting.read(axis)
     }
@@ -39,8 +39,8 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) where there is no such axis, or no such activation: which ones
-    /// there are.
+    /// [`Error::Usage`](crate::Error::Usage) if there is no such axis or no such activation; the message lists the
+    /// existing ones.
     pub fn activation(&self, axis: &str) -> Result<Activation> {
         let text: String = self.get(axis)?;
         text.parse::<NamedActivation>()?.activation().cloned()

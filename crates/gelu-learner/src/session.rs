@@ -13,39 +13,39 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What the training loop and the code around it share about one session of a run.
+/// The state of one session of a run that the training loop shares with the code around it.
 pub(crate) struct Session<S> {
     pub(crate) run: Arc<ClaimedRun<S>>,
     pub(crate) control: Control,
-    /// Burn's own way to stop, by a key in its display or by an error.
+    /// Burn's own stop signal, set by a key in its display or by an error.
     pub(crate) interrupter: Interrupter,
     pub(crate) progress: Arc<ProgressSink<S>>,
     options: RunOptions,
-    /// How many epochs it is to have, once that is known.
+    /// The number of epochs that the run will have, once it is known.
     epochs: AtomicUsize,
     state: Mutex<State>,
 }
 
-/// What a run has to have.
+/// Options for training a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// The number of epochs, where it is known before the training is put together.
+    /// The number of epochs, if it is known before the training is created.
     pub epochs: Option<usize>,
-    /// Metrics that every measured epoch has to have. A run in which one is no finite number has diverged.
+    /// Metrics that every measured epoch must have. If one of them is not a finite number, the run has diverged.
     pub required: Vec<String>,
-    /// Whether to save what the network makes of each test example, where outputs report it.
+    /// Whether to save the outcome of each test example, if the outputs report it.
     pub outcomes: bool,
-    /// Metrics of which higher values are better, next to those of which the network's output says so: what early
-    /// stopping goes by.
+    /// Metrics where higher is better, in addition to those that the network's output declares. Early stopping uses
+    /// them.
     pub higher: Vec<String>,
 }
 
-/// What the network made of the test examples, where that is kept.
+/// The results of the test examples, if the run saves them.
 #[derive(Debug, Default)]
 pub(crate) struct Tested {
-    /// Which are wrong.
+    /// Whether each example was classified wrongly.
     pub(crate) wrong: Option<Vec<bool>>,
-    /// Which classes they were taken for.
+    /// The confusion table.
     pub(crate) confusion: Option<Confusion>,
 }
 
@@ -75,7 +75,7 @@ impl<S: Spec> Session<S> {
         self.run.spec()
     }
 
-    /// How many epochs the run is to have, as its training says.
+    /// Sets the number of epochs that the training asks for.
     pub(crate) fn set_epochs(&self, epochs: usize) {
         self.epochs.store(epochs, Ordering::SeqCst);
     }
@@ -88,23 +88,23 @@ impl<S: Spec> Session<S> {
         &self.options
     }
 
-    /// Begins an epoch: whatever the network draws in it depends on seed and epoch alone.
+    /// Starts an epoch. The network's random numbers in it depend only on seed and epoch.
     pub(crate) fn begin_epoch(&self, epoch: usize, device: &Device) {
         device.seed(device_seed(self.spec().key().seed, Purpose::Training { epoch }));
         self.state().epoch_started = Instant::now();
     }
 
-    /// Begins to measure a part of the data, by its number ([`Purpose::Measuring`]): what the network or a
-    /// batcher draws depends on nothing that was measured before.
+    /// Starts to measure a part of the data, by its number ([`Purpose::Measuring`]). The random numbers of the
+    /// network or a batcher do not depend on earlier measuring.
     pub(crate) fn begin_part(&self, epoch: usize, part: usize, device: &Device) {
         device.seed(device_seed(self.spec().key().seed, Purpose::Measuring { epoch, part }));
     }
 
-    /// A metric of an epoch that has to be a number and is none.
+    /// Returns the name of a loss or required metric of an epoch that is not a finite number, if there is one.
     ///
     /// # Errors
     ///
-    /// When a metric that has to be there is not, in an epoch in which the splits were measured.
+    /// If the splits were measured in this epoch and a required metric is missing.
     pub(crate) fn lost(&self, metrics: &EpochMetrics, is_measured: bool) -> Result<Option<String>> {
         let required = &self.options.required;
         let has_to = |name: &str| required.iter().any(|required| required == name);
@@ -120,7 +120,7 @@ impl<S: Spec> Session<S> {
         Ok(None)
     }
 
-    /// Checks that a metric is there.
+    /// Checks that the metric `name` exists.
     pub(crate) fn check_reported(&self, name: &str, metrics: &EpochMetrics) -> Result<()> {
         match metrics.get(name) {
             Some(_) => Ok(()),
@@ -128,7 +128,7 @@ impl<S: Spec> Session<S> {
         }
     }
 
-    /// Ends an epoch: saves it, then makes it visible.
+    /// Ends an epoch: saves its results, then publishes them.
     pub(crate) fn end_epoch(
         &self,
         epoch: EpochMetrics,
@@ -142,7 +142,7 @@ impl<S: Spec> Session<S> {
         let reported = spec.reported_epoch(&state.metrics).map_or(number, |epoch| epoch.epoch);
         self.run.commit_checkpoint(number, &state.metrics, |scratch| {
             write_parts(scratch)?;
-            // Early stopping restores an epoch whatever the comparison reports.
+            // With early stopping, the run restores the best epoch whichever epoch the comparison reports.
             let restores = state.metrics.last().is_some_and(|last| last.restored().is_some());
             if spec.reports_best_epoch() || restores {
                 keep_best(folder, scratch, number, reported)?;
@@ -162,30 +162,30 @@ impl<S: Spec> Session<S> {
         self.run.set_status(RunStatus::Running, state.seconds)
     }
 
-    /// Whether the run is to end here although epochs are left.
+    /// Returns whether the run should stop here although epochs are left.
     pub(crate) fn stops_after_epoch(&self) -> bool {
         self.control.wants_stop() || self.stops_now()
     }
 
-    /// Whether the epoch under way is to be given up: because somebody asked for it, because
-    /// something of Burn's failed, or because the run is no longer ours.
+    /// Returns whether to abandon the current epoch: because the user asked for it, because a part of Burn failed, or
+    /// because another worker has taken the run over.
     pub(crate) fn stops_now(&self) -> bool {
         self.control.wants_stop_now()
             || self.interrupter.should_stop()
             || self.run.lease().is_marked_lost()
     }
 
-    /// Records how the session ended; the first word counts.
+    /// Records how the session ended; only the first call counts.
     pub(crate) fn end(&self, outcome: Result<RunStatus>) {
         self.state().outcome.get_or_insert(outcome);
     }
 
-    /// Whether the training loop has ended, whatever Burn still does behind it.
+    /// Returns whether the training loop has ended; Burn may still be running.
     pub(crate) fn has_ended(&self) -> bool {
         self.state().outcome.is_some()
     }
 
-    /// How the session ended, and the seconds of its epochs.
+    /// Returns how the session ended, and the seconds of its epochs.
     pub(crate) fn outcome(&self) -> (Result<RunStatus>, f64) {
         let mut state = self.state();
         let outcome = match (state.outcome.take(), self.interrupter.error()) {

@@ -6,8 +6,7 @@ use burn::train::renderer::{
     MetricsRendererTraining,
 };
 
-/// A renderer for Burn's learner that shows nothing: what a run tells stands in its folder, where
-/// the dashboard reads it.
+/// A renderer for Burn's learner that shows nothing. The dashboard reads a run's progress from its folder instead.
 #[derive(Debug)]
 pub(crate) struct Silent;
 

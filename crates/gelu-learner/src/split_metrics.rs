@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 /// The metrics of a network over a split.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SplitMetrics {
-    /// Those that every batch had, in their order; the loss is the first.
+    /// The metrics that every batch had, in their order; the loss is the first.
     values: Vec<(&'static str, f64)>,
 }
 
@@ -15,41 +15,40 @@ impl SplitMetrics {
         self.get(LOSS).unwrap_or(f64::NAN)
     }
 
-    /// Iterates over all metrics that every batch had, with their names.
+    /// Returns an iterator over the metrics that every batch had, with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> {
         self.values.iter().copied()
     }
 
-    /// Returns a metric, where every batch had it.
+    /// Returns a metric, if every batch had it.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 }
 
-/// Adds up the metrics of batches. Results stay on the device until they are asked for, and then come
-/// back in one transfer per metric; sums are in f64, in the order of the batches, so that they do not
-/// depend on when somebody asked.
+/// Adds up the metrics of batches. Results stay on the device until a caller asks for them, and then come back in one
+/// transfer per metric. Sums are in f64 and in the order of the batches, so they do not depend on when a caller asks.
 #[derive(Debug, Default)]
 pub(crate) struct MetricSums {
-    /// Not read back yet.
+    /// Batches that are not yet read back.
     pending: Vec<BatchMetrics>,
     batches: usize,
     sums: Vec<Sum>,
 }
 
-/// What the numbers of all examples come to.
+/// Computes a metric from the numbers of all examples.
 type Finish = fn(&[Vec<f64>]) -> f64;
 
-/// A metric so far.
+/// A metric over the batches so far.
 #[derive(Debug)]
 struct Sum {
     name: &'static str,
     batches: usize,
     of: f64,
     over: f64,
-    /// Whether the metric is the root of their ratio.
+    /// Whether the metric is the root of the ratio `of / over`.
     root: bool,
-    /// The numbers of every example, and what they come to, where that is the metric.
+    /// The numbers of every example, if `finish` computes the metric from them.
     rows: Vec<Vec<f64>>,
     finish: Option<Finish>,
 }
@@ -70,18 +69,18 @@ impl Sum {
 }
 
 impl MetricSums {
-    /// Takes in a batch, without waiting for the device.
+    /// Adds a batch without waiting for the device.
     pub(crate) fn push(&mut self, mut batch: BatchMetrics) {
         batch.take_loss();
         self.pending.push(batch);
     }
 
-    /// Returns the metrics so far that every batch had.
+    /// Returns the metrics so far, if every batch had them.
     ///
     /// # Errors
     ///
-    /// When there was no batch, a metric is more than one number per batch, or a result cannot be read back
-    /// from the device.
+    /// If there was no batch, a metric has more than one number per batch, or a result cannot be read back from the
+    /// device.
     pub(crate) fn finish(&mut self) -> Result<SplitMetrics> {
         self.read_back()?;
         if self.batches == 0 {
@@ -157,7 +156,7 @@ impl MetricSums {
     }
 }
 
-/// One number of each.
+/// Reads one number from each tensor.
 fn read(name: &str, tensors: Vec<Tensor<1>>) -> Result<Vec<f64>> {
     check(name, tensors.iter().map(|tensor| tensor.dims()[0]))?;
     if tensors.is_empty() {
@@ -185,7 +184,7 @@ fn check(name: &str, mut sizes: impl Iterator<Item = usize>) -> Result<()> {
     }
 }
 
-/// Returns the error of a device that does not give a result back.
+/// Returns the error for a result that cannot be read back from the device.
 pub fn unreadable(error: impl std::fmt::Display) -> Error {
     Error::Failed(format!("cannot read a result back from the device: {error}"))
 }
@@ -228,7 +227,7 @@ mod tests {
     fn a_root_is_taken_of_the_mean_over_all_batches() {
         let device = Device::default();
         let mut sums = MetricSums::default();
-        // Errors of 3, 3, 3 and 1: √((9 + 9 + 9 + 1)/4), no mean of 3 and 1.
+        // Errors of 3, 3, 3 and 1 give √((9 + 9 + 9 + 1)/4), not a mean of 3 and 1.
         for (examples, square) in [(3, 9.0_f32), (1, 1.0)] {
             let mean = Tensor::from_data([square], &device);
             sums.push(batch(examples, 1.0, None).root_of_mean("rmse", mean));
@@ -280,7 +279,8 @@ mod tests {
     fn gathered_numbers_are_finished_over_all_batches_and_not_batch_by_batch() {
         let device = Device::default();
         let mut sums = MetricSums::default();
-        // In each batch the example of the class is the first; over both it is the first and the last of three.
+        // In each batch the example of the class ranks first. Over both batches, the two examples of the class rank
+        // first and third.
         for rows in [[[0.9, 1.0], [0.6, 0.0]], [[0.5, 1.0], [0.1, 0.0]]] {
             let rows = Tensor::<2>::from_floats(rows, &device);
             sums.push(batch(2, 1.0, None).gather("auroc", rows, crate::metrics::auroc));

@@ -1,4 +1,4 @@
-//! A small network that tells what it is given, for tests of what trains it.
+//! A small network that reports its batches, for tests of the training code.
 
 use burn::data::dataloader::DataLoader;
 use burn::data::dataloader::batcher::Batcher;
@@ -18,7 +18,7 @@ pub(crate) struct Net {
     hears: Hears,
 }
 
-/// Hears every batch before it is trained on.
+/// Receives every batch before the network is trained on it.
 #[derive(Clone)]
 struct Hears(Arc<dyn Hear>);
 
@@ -66,14 +66,14 @@ impl InferenceStep for Net {
     }
 }
 
-/// Numbers, and the same as inputs.
+/// Numbers, also as inputs of the network.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     pub(crate) items: Vec<usize>,
     inputs: Tensor<2>,
 }
 
-/// Adds this to every number.
+/// A batcher that adds this number to every item.
 pub(crate) struct Plus(pub(crate) usize);
 
 impl Batcher<usize, Batch> for Plus {
@@ -85,12 +85,12 @@ impl Batcher<usize, Batch> for Plus {
     }
 }
 
-/// The numbers below a bound.
+/// Returns the numbers below `bound`.
 pub(crate) fn below(bound: usize) -> InMemDataset<usize> {
     InMemDataset::new((0..bound).collect())
 }
 
-/// The numbers of a pass, batch by batch.
+/// Returns the numbers of a pass, batch by batch.
 pub(crate) fn pass(loader: &dyn DataLoader<Batch>) -> Vec<Vec<usize>> {
     loader.iter().map(|batch| batch.unwrap().items).collect()
 }

@@ -1,8 +1,8 @@
 use crate::ModelOutput;
 use burn::train::{InferenceStep, LearnerModel, TrainStep};
 
-/// A model that can be trained here: the same batches for training and measuring, and
-/// outputs that report their metrics.
+/// A model that this crate can train: training and measuring use the same type of batch, and the outputs report
+/// metrics.
 pub trait Trainable:
     LearnerModel
     + TrainStep<Input = <Self as InferenceStep>::Input, Output: ModelOutput>

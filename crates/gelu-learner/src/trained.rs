@@ -1,4 +1,4 @@
-//! The networks that a comparison has trained, to predict with.
+//! The trained networks of a comparison, for prediction.
 
 use crate::checkpoint::{ATTACHED, CLASS_NAMES};
 use crate::{Confusion, Error, Result, Run, Trainable, Training};
@@ -14,7 +14,7 @@ use gelu_compare::setting::Setting;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
-/// A finished run of a comparison, with the network that it trained.
+/// A finished run of a comparison, with its trained network.
 ///
 /// ```no_run
 /// # use burn::tensor::Device;
@@ -36,13 +36,15 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// Returns the best finished run of the comparison in that folder: by the metric that tuning chooses by if that
-    /// is one of validation, else by the deciding metric on validation, else on the test set. Of equally good runs
-    /// it is the first. A network that was chosen on the test set has a test error that flatters it.
+    /// Returns the best finished run of the comparison in the folder `comparison`.
+    ///
+    /// The run is chosen by the metric that tuning uses, if that is a validation metric; otherwise by the deciding
+    /// metric on validation, if it exists; otherwise by the deciding metric on the test set. Among equally good runs,
+    /// the first is chosen. The test error of a network chosen on the test set is too optimistic.
     ///
     /// # Errors
     ///
-    /// When there is no comparison, or no run is finished.
+    /// If there is no comparison, or no run is finished.
     pub fn best(comparison: impl AsRef<Path>) -> Result<Self> {
         let (snapshot, runs) = finished(comparison.as_ref())?;
         let metric = chosen_by(&snapshot);
@@ -54,12 +56,12 @@ impl Trained {
         })
     }
 
-    /// Returns the finished run with these values and this seed. Axes that the setting leaves out may have any
-    /// value, as long as one run is meant.
+    /// Returns the finished run with these values and this seed. You can leave out axes of the setting as long as
+    /// exactly one run matches.
     ///
     /// # Errors
     ///
-    /// When there is no comparison, or not exactly one finished run is meant.
+    /// If there is no comparison, or not exactly one finished run matches.
     pub fn of(comparison: impl AsRef<Path>, setting: &Setting, seed: u64) -> Result<Self> {
         let (_, mut runs) = finished(comparison.as_ref())?;
         let meant = |run: &Self| {
@@ -86,7 +88,7 @@ impl Trained {
         &self.folder
     }
 
-    /// Returns the value that each axis had.
+    /// Returns the value of each axis.
     pub fn setting(&self) -> &Setting {
         &self.setting
     }
@@ -96,22 +98,22 @@ impl Trained {
         self.seed
     }
 
-    /// Returns what was measured after the epoch whose network this is.
+    /// Returns the metrics of the epoch of this network.
     pub fn metrics(&self) -> &EpochMetrics {
         &self.metrics
     }
 
-    /// Returns the run as the program's function gets it, to build its network on a device.
+    /// Returns the run that the program's function needs to build the network on `device`.
     pub fn run(&self, device: &Device) -> Run {
         Run::new(self.setting.clone(), self.seed, device.clone())
     }
 
-    /// Builds the network with the function that the program trains by, on any device, and gives it the trained
-    /// parameters. `InferenceStep::step` and the network's own methods predict with it.
+    /// Builds the network on any device with the function that the program trains with, and loads the trained
+    /// parameters. Predict with `InferenceStep::step` or the network's own methods.
     ///
     /// # Errors
     ///
-    /// Those of the function; when the file cannot be read, or the function builds another network.
+    /// If the function fails or builds another network, or the file cannot be read.
     pub fn model<M: Trainable>(
         &self,
         training: impl Fn(&Run) -> Result<Training<M>>,
@@ -120,11 +122,11 @@ impl Trained {
         self.load_into(training(&self.run(device))?.model)
     }
 
-    /// Gives a network the trained parameters; it stays on its device.
+    /// Loads the trained parameters into a network, which stays on its device.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or is one of another network.
+    /// If the file cannot be read, or belongs to another network.
     pub fn load_into<M: Module>(&self, model: M) -> Result<M> {
         let path = self.file();
         let advice = format!(
@@ -142,7 +144,7 @@ impl Trained {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or has no such value.
+    /// If the file cannot be read, or has no such value.
     pub fn attached<T: DeserializeOwned>(&self) -> Result<T> {
         let path = self.file();
         attached(&path)?.ok_or_else(|| {
@@ -154,18 +156,18 @@ impl Trained {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or the classes have no names.
+    /// If the file cannot be read, or the classes have no names.
     pub fn class_names(&self) -> Result<Vec<String>> {
         let path = self.file();
         metadata(&path, CLASS_NAMES, NAMING)?
             .ok_or_else(|| Error::data(&path, Place::File, "the classes have no names", NAMING))
     }
 
-    /// Returns which classes the network takes test examples for.
+    /// Returns the confusion table of the test examples.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or the classes have no names.
+    /// If the file cannot be read, or the classes have no names.
     pub fn confusion(&self) -> Result<Confusion> {
         let path = self.folder.join(Confusion::FILE);
         let refuse = |problem: String| {
@@ -180,20 +182,20 @@ impl Trained {
     }
 }
 
-/// Returns the value that is attached to the network in a file ([`Training::attach`]); `None` where there is none.
+/// Returns the value attached to the network in `file` ([`Training::attach`]); `None` if there is none.
 ///
 /// # Errors
 ///
-/// When the file cannot be read, or has a value of another type.
+/// If the file cannot be read, or has a value of another type.
 pub fn attached<T: DeserializeOwned>(file: &Path) -> Result<Option<T>> {
     metadata(file, ATTACHED, ATTACHING)
 }
 
-/// What to do where a value is missing.
+/// Advice in the error for a missing value.
 const ATTACHING: &str = "attach it with Training::attach, and read it as the same type";
 const NAMING: &str = "train the run again with Training::class_names";
 
-/// What is saved with a network by this key.
+/// Returns the value saved with a network under `key`.
 fn metadata<T: DeserializeOwned>(file: &Path, key: &str, advice: &str) -> Result<Option<T>> {
     let refuse = |problem: String| Error::data(file, Place::File, problem, advice);
     let reader = burn_pack::Reader::from_file(file).map_err(|error| refuse(error.to_string()))?;
@@ -201,7 +203,7 @@ fn metadata<T: DeserializeOwned>(file: &Path, key: &str, advice: &str) -> Result
     value.map_err(|error| refuse(error.to_string()))
 }
 
-/// What a comparison's folder says, and its finished runs, but for those that tune alone.
+/// Returns the snapshot of a comparison's folder, and its finished runs without those that only tune.
 fn finished(path: &Path) -> Result<(ComparisonSnapshot, Vec<Trained>)> {
     let mut reader = ComparisonReader::<Foreign>::open_any_version(path)?;
     let snapshot = reader.snapshot();
@@ -219,7 +221,7 @@ fn finished(path: &Path) -> Result<(ComparisonSnapshot, Vec<Trained>)> {
     }
 }
 
-/// The metric that the best run is chosen by.
+/// Returns the metric by which the best run is chosen.
 fn chosen_by(snapshot: &ComparisonSnapshot) -> Measure {
     let (selection, primary) = (snapshot.selection(), snapshot.primary_by_epoch());
     let on_validation = primary.on(Split::Valid);
@@ -241,7 +243,7 @@ mod tests {
     use super::*;
     use burn::nn::{BatchNormConfig, LinearConfig};
 
-    /// A run with the file of a linear layer of three inputs.
+    /// Returns a run with the file of a linear layer of three inputs.
     fn trained() -> (tempfile::TempDir, Trained) {
         let folder = tempfile::tempdir().unwrap();
         let layer = LinearConfig::new(3, 2).init(&Device::default());

@@ -1,4 +1,4 @@
-//! A small classifier with which something is wrong or special, as its axis `fault` says: for the tests.
+//! A small classifier for tests. Its axis `fault` names a fault or a special feature.
 
 use burn::data::dataloader::batcher::Batcher;
 use burn::data::dataset::InMemDataset;
@@ -48,7 +48,7 @@ impl Odd {
         let loss = match self.fault {
             Fault::NoNumber => loss * f32::NAN,
             Fault::ManyLosses => loss.repeat(&[3]),
-            // Whatever it is given, trained or measured.
+            // A random loss, both in training and in measuring.
             Fault::Draws => {
                 let drawn = loss.random_like(Distribution::Uniform(0.0, 1.0));
                 loss * 0.0 + drawn
@@ -59,7 +59,7 @@ impl Odd {
     }
 }
 
-/// Burn's output, with a metric that is no ratio of sums.
+/// Burn's output, with a metric that is not a ratio of sums.
 struct Scored(ClassificationOutput);
 
 impl ItemLazy for Scored {
@@ -103,7 +103,7 @@ impl ModelOutput for Scored {
     }
 }
 
-/// Ends the process without a word in the training step of that number, if `$ODD_DIES_AT` says one.
+/// Aborts the process in the training step numbered `$ODD_DIES_AT`, if the variable is set.
 fn die_where_asked() {
     static STEPS: AtomicUsize = AtomicUsize::new(0);
     let step = STEPS.fetch_add(1, Ordering::Relaxed) + 1;
@@ -169,7 +169,7 @@ fn training(run: &Run) -> Result<Training<Odd>> {
     let fault: String = run.get("fault")?;
     let device = run.device();
     let linear = |outputs| LinearConfig::new(2, outputs).init(device);
-    // As if the program had been changed.
+    // `$ODD_SPARE` changes the network, as an edit of the program would.
     let changed = std::env::var("ODD_SPARE").map(|outputs| outputs.parse().unwrap_or(2));
     let (linear, spare) = (linear(2), linear(changed.unwrap_or(2)));
     let kind = match fault.as_str() {
@@ -188,7 +188,7 @@ fn training(run: &Run) -> Result<Training<Odd>> {
     let epochs: usize = run.get("epochs")?;
     let adam = AdamConfig::new().init();
     let training = match fault.as_str() {
-        // 13 batches an epoch.
+        // 13 batches per epoch.
         "scheduled" => {
             let falling = CosineAnnealingLrSchedulerConfig::new(rate, 13 * epochs);
             Training::new(net, adam, falling.init().map_err(Error::Failed)?)
@@ -212,7 +212,7 @@ fn training(run: &Run) -> Result<Training<Odd>> {
     if fault != "no-test" {
         training = training.test(load(count("test", 40)));
     }
-    // The features that change what a run becomes, one by one, for the tests of their resumption.
+    // The features that change the result of a run, one by one, for the tests that resume runs.
     Ok(match fault.as_str() {
         "stops" => {
             let patient = StoppingCondition::NoImprovementSince { n_epochs: 4 };

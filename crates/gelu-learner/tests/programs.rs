@@ -1,4 +1,5 @@
-//! Programs around networks of one's own, as their users start them: the examples, which `cargo test` builds.
+//! Tests of programs with their own networks, started as a user would start them: the examples, which `cargo test`
+//! builds.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
@@ -39,7 +40,7 @@ fn a_run_that_was_killed_ends_with_the_same_bits() {
     sandbox.are_equal("whole", "pieces");
 }
 
-/// Each device gets a worker; on the CPU two of them share one.
+/// Each device gets a worker; on the CPU, two workers share one device.
 #[test]
 fn several_devices_train_side_by_side_to_the_same_numbers() {
     let sandbox = Sandbox::of_example("own_network");
@@ -54,7 +55,7 @@ fn several_devices_train_side_by_side_to_the_same_numbers() {
     refused(&["--device", "flex", "--devices", "flex,flex"], "cannot be used with");
 }
 
-/// The program of the page *From PyTorch* learns sin(3a)·b, whose mean square over its test points is near 1/4.
+/// The program of the page *From PyTorch* learns sin(3a)·b, whose mean square over the test points is near 1/4.
 #[test]
 fn the_program_of_from_pytorch_trains() {
     let sandbox = Sandbox::of_example("from_pytorch");
@@ -77,14 +78,14 @@ fn so_does_one_whose_batcher_draws_on_the_device_and_whose_best_epoch_counts() {
     sandbox.are_equal("whole", "pieces");
     let report = sandbox.run(&["report", "pieces", "--json"]).success();
     let report: Value = serde_json::from_str(&report).unwrap();
-    // A higher accuracy is the better one: the best epoch is that of the highest.
+    // Higher accuracy is better, so the best epoch is that of the highest accuracy.
     for run in report["runs"].as_array().unwrap() {
         let accuracy = |epoch: &Value| epoch["valid_accuracy"].as_f64().unwrap();
         let epochs = run["epochs"].as_array().unwrap();
         let best = epochs.iter().map(accuracy).fold(0.0, f64::max);
         let reported = run["reported_epoch"].as_u64().unwrap() as usize;
         assert_eq!(accuracy(&epochs[reported - 1]), best);
-        // Its one activation layer is probed.
+        // The network's one activation layer is probed.
         let zeros = epochs[0]["layer_1_zeros"].as_f64().unwrap();
         assert_eq!(zeros > 0.1, run["activation"] == "relu", "{zeros}");
         assert!(epochs[0]["layer_1_gradient"].as_f64().unwrap() > 0.0);
@@ -147,7 +148,7 @@ fn one_of_burns_schedulers_goes_on_where_it_was() {
         .iter()
         .map(|epoch| epoch["learning_rate"].as_f64().unwrap())
         .collect();
-    // The last batch of 400 epochs is the last of half a cosine.
+    // The last batch of 400 epochs is at the end of half a cosine.
     assert!(rates.is_sorted_by(|a, b| a > b), "{rates:?}");
     assert!((rates[199] - 5e-3).abs() < 1e-5 && rates[399] < 1e-6, "{rates:?}");
 }
@@ -167,7 +168,7 @@ fn burns_display_has_the_terminal_where_there_is_one() {
         let mut output = pair.master.try_clone_reader().unwrap();
         let reader = std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            // The end of a terminal is an error of its own.
+            // When a terminal closes, reading it is an error.
             let _ = output.read_to_end(&mut bytes);
             bytes
         });
@@ -176,7 +177,7 @@ fn burns_display_has_the_terminal_where_there_is_one() {
         String::from_utf8_lossy(&reader.join().unwrap()).into_owned()
     };
     let train = |epochs, out| ["train", "--set", epochs, "--out", out];
-    // Burn draws ten times a second: a short run may be over before the first time.
+    // Burn draws ten times per second, so a short run may end before the first drawing.
     let drawn = ["epochs=20", "epochs=200", "epochs=2000", "epochs=20000"]
         .into_iter()
         .find(|epochs| {
@@ -260,7 +261,7 @@ fn a_loss_that_is_no_number_from_the_first_step_is_a_run_that_diverged() {
 #[test]
 fn draws_differ_by_epoch_and_part_and_by_nothing_else() {
     let sandbox = Sandbox::of_example("odd_network");
-    // Of each epoch, the mean of what was drawn while it was trained, and on two parts of the data.
+    // Returns three numbers per epoch: the mean of the random losses in training, and those on two splits.
     let drawn = |fault: &str| {
         let set = format!("fault={fault}");
         sandbox.run(&["train", "--set", &set, "--out", fault]).success();
@@ -278,7 +279,7 @@ fn draws_differ_by_epoch_and_part_and_by_nothing_else() {
         assert_eq!(drawn.len(), 3);
         assert!(drawn[0] != drawn[1] && drawn[1] != drawn[2] && drawn[0] != drawn[2], "{drawn:?}");
     }
-    // With twice as many validation examples, nothing else is drawn elsewhere.
+    // More validation examples do not change the random numbers elsewhere.
     let [as_trained, as_valid, as_test] = drawn("draws-more");
     assert_eq!(as_trained, trained);
     assert_eq!(as_test, test);
@@ -291,7 +292,7 @@ fn what_train_prints_begins_with_what_decides() {
     let said = sandbox.run(&["train", "--set", "epochs=1"]).success();
     let line = said.lines().find(|line| line.starts_with("epoch 1")).unwrap();
     assert!(line.starts_with("epoch 1  test accuracy "), "{line}");
-    // `compare` takes one value by the flag that `train` has.
+    // `compare` takes the same flag as `train` for one value.
     let more = ["--set", "epochs=1", "--set", "activation=gelu,relu", "--seeds", "1"];
     sandbox.run(&with("compare", "set", &more)).refused(2, "nothing is compared");
 }
@@ -329,19 +330,19 @@ fn the_best_network_predicts_and_its_error_is_exactly_the_recorded_one() {
     let [run, class, error, header, of_inside, of_outside] = lines.as_slice() else {
         panic!("{said}")
     };
-    // The middle of the ellipse.
+    // The point is the centre of the ellipse.
     assert_eq!(*class, "inside");
     assert!(sandbox.run(&["predict", "3.9", "4"]).success().contains("outside"));
     let (found, recorded) = error.split_once(", recorded ").unwrap();
     assert_eq!(found.strip_prefix("test error "), Some(recorded));
-    // The table of classes adds up to the same error, and its rows are the errors that the report has.
+    // The table of classes gives the same error, and its rows have the same errors as the report.
     assert!(header.trim_start().starts_with("inside  outside"), "{header}");
     let table = Trained::best(sandbox.path("results/predict")).unwrap().confusion().unwrap();
     assert_eq!(table.names(), ["inside", "outside"]);
     assert!(of_inside.starts_with("inside ") && of_outside.starts_with("outside"), "{said}");
     let wrong = table.count(0, 1) + table.count(1, 0);
     assert_eq!(wrong as f64 / 1024.0, recorded.parse::<f64>().unwrap());
-    // The run is the one of the lowest validation error in results.json.
+    // The run is the one with the lowest validation error in results.json.
     let report = fs::read_to_string(sandbox.path("results/predict/results.json")).unwrap();
     let report: Value = serde_json::from_str(&report).unwrap();
     let last = |run: &Value| run["epochs"].as_array().unwrap().last().unwrap().clone();
@@ -354,13 +355,13 @@ fn the_best_network_predicts_and_its_error_is_exactly_the_recorded_one() {
     assert_eq!(Some(error(best, "test_error_outside")), table.error(1));
     assert_eq!(recorded.parse::<f64>().unwrap(), error(best, "test_error"));
 
-    // The error of a class decides where that is asked for, in the unit of the error of all.
+    // With `--primary`, the error of a class decides, in the unit of the overall error.
     let by_class = ["--primary", "test_error_inside", "--seeds", "2"];
     let said = sandbox.run(&with("compare", "by-class", &by_class)).success();
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("points of test error inside"), "{said}");
 
-    // The same run by its values and its seed.
+    // The same run, found by its values and its seed.
     let folder = sandbox.path("results/predict");
     let best = Trained::best(&folder).unwrap();
     let same = Trained::of(&folder, best.setting(), best.seed()).unwrap();

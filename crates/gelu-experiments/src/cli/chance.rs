@@ -1,4 +1,4 @@
-//! Whether any network of a comparison has learned something about its test examples.
+//! Checks whether any network of a comparison has learned something about its test examples.
 
 use crate::Result;
 use crate::comparison::ComparisonReader;
@@ -10,14 +10,15 @@ use gelu_compare::runs::Stage;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What predicting the same for every example achieves.
+/// The result of predicting the same for every example.
 pub(super) struct Chance {
-    /// The column of the measure.
+    /// The column of the metric.
     column: &'static str,
     value: f64,
 }
 
-/// That of data of one table or set, where something is classified or a number of a table is predicted.
+/// Returns the chance level of data that have one table or set, if they are classified or a number of a table is
+/// predicted.
 pub(super) fn of_chance(data: &DataSet, recipe: &Recipe) -> Option<Chance> {
     match data {
         DataSet::Tables(set) => match &set.tables[..] {
@@ -31,13 +32,14 @@ pub(super) fn of_chance(data: &DataSet, recipe: &Recipe) -> Option<Chance> {
     }
 }
 
-/// The trivial prediction that results on your own data are compared with: the commonest class, or the mean.
+/// Returns the trivial predictions to which reports compare results on your own data: the commonest class, or the
+/// mean.
 pub(super) fn trivial(data: &DataSet, recipe: &Recipe) -> Vec<Trivial> {
     let (primary, limits) = (recipe.comparison.primary, recipe.data.test_limit);
     let always =
         |class: &str, value: f64| Trivial { label: format!("always {class}"), table: None, value };
     match data {
-        // Of as many rows as all are.
+        // With a test limit, the full table's commonest class would not match the test examples.
         _ if limits.is_some() => Vec::new(),
         DataSet::Tables(set) => {
             let several = !recipe.comparison.tables.is_empty();
@@ -68,7 +70,8 @@ pub(super) fn trivial(data: &DataSet, recipe: &Recipe) -> Vec<Trivial> {
     }
 }
 
-/// The commonest class of the test examples, and the error of always naming it; `None` where nothing is classified.
+/// Returns the commonest class of the test examples, and the error of always predicting it; `None` if the network
+/// does not classify.
 fn commonest(data: &DataSet, recipe: &Recipe) -> Option<(u8, f64)> {
     let limit = recipe.data.test_limit.unwrap_or(usize::MAX);
     let labels = match data {
@@ -78,17 +81,17 @@ fn commonest(data: &DataSet, recipe: &Recipe) -> Option<(u8, f64)> {
     };
     let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
     labels.iter().for_each(|&label| *counts.entry(label).or_default() += 1);
-    // Of equals the first.
+    // Of equally common classes, take the first.
     let commonest = counts.into_iter().rev().max_by_key(|&(_, count)| count);
     let (class, count) = commonest.filter(|_| recipe.network.classifies())?;
     Some((class, (labels.len() - count) as f64 / labels.len() as f64))
 }
 
-/// Says so where no run of a comparison is better than chance: a verdict on such runs says nothing.
+/// Warns if no run of a comparison is better than chance, because verdicts on such runs mean nothing.
 ///
 /// # Errors
 ///
-/// When the comparison cannot be read.
+/// If the comparison cannot be read.
 pub(super) fn warn(folder: &Path, chance: Chance) -> Result<()> {
     let Chance { column, value: chance } = chance;
     let snapshot = ComparisonReader::open(folder)?.snapshot();
@@ -102,8 +105,8 @@ pub(super) fn warn(folder: &Path, chance: Chance) -> Result<()> {
     if !errors.is_empty() && errors.iter().all(|&error| error >= chance) {
         let (what, how) = match column {
             "test_error" => (
-                "always naming the commonest class of the test examples",
-                format!("errs in {:.2}% of them", 100.0 * chance),
+                "always naming the commonest class",
+                format!("errs in {:.2}% of test examples", 100.0 * chance),
             ),
             _ => ("always predicting the mean", "explains none of the variance".to_owned()),
         };

@@ -27,31 +27,30 @@ pub(super) struct Compare {
     /// Runs to train at the same time on each device [default: one per processor core, one on a GPU]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=65535))]
     jobs: Option<u16>,
-    /// Say what would be trained, how long that would take (one epoch is trained and timed) and how
-    /// much it would leave on disk, and end
+    /// Print the planned runs, their time (from training one epoch) and their disk space, and end
     #[arg(long, conflicts_with_all = ["plain", "json"])]
     dry_run: bool,
     #[command(flatten)]
     shown: Shown,
 }
 
-/// What a comparison varies, as flags: shared by `compare` and `submit`.
+/// Flags of what a comparison varies, shared by `compare` and `submit`.
 #[derive(Debug, Args)]
 pub(super) struct Varied {
-    /// Activations to compare: names, and formulas of your own as in 'gelu,mine=x*tanh(x)'
+    /// Activations to compare: names, and formulas of your own, as in 'gelu,mine=x*tanh(x)'
     #[arg(long, value_name = "LIST", value_parser = Suggested::activations().try_map(|list| list.parse::<ActivationList>()))]
     activations: Option<ActivationList>,
     #[command(flatten)]
     seeds: Seeds,
-    /// Call nothing better that may be worse in another metric by more than this, as in test-loss=0.01
+    /// Call no activation better that may be worse in another metric by more than this, as in test-loss=0.01
     #[arg(long, value_name = "METRIC=DIFFERENCE", value_parser = no_worse)]
     no_worse: Option<NoWorse>,
     #[command(flatten)]
     over: OverFlags,
-    /// How often a verdict of the table may be wrong [default: 0.05]
+    /// Maximum probability of a wrong verdict in the table [default: 0.05]
     #[arg(long, value_name = "PROBABILITY", value_parser = number)]
     level: Option<f64>,
-    /// The activation that the others are compared with [default: the first]
+    /// Activation to compare the others with [default: the first]
     #[arg(long, value_name = "NAME", value_parser = Suggested::activations())]
     baseline: Option<String>,
     /// Initial learning rates to try
@@ -60,29 +59,29 @@ pub(super) struct Varied {
     /// Dropout rates to try
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number)]
     dropout: Option<Vec<f64>>,
-    /// Neurons of the hidden layers to try, each with verdicts of its own
+    /// Numbers of neurons in the hidden layers to try, each with its own verdicts
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count::<usize>)]
     widths: Option<Vec<usize>>,
-    /// Numbers of hidden layers to try, each with verdicts of its own
+    /// Numbers of hidden layers to try, each with its own verdicts
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count::<usize>)]
     depths: Option<Vec<usize>>,
-    /// Batch sizes to try, each with verdicts of its own
+    /// Batch sizes to try, each with its own verdicts
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count::<usize>, conflicts_with = "batch_size")]
     batch_sizes: Option<Vec<usize>>,
-    /// Tables of a folder to learn, by the names of their files without endings [default: all]
+    /// Tables of a folder to learn, by their file names without endings [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tables: Option<Vec<String>>,
-    /// Formulas to learn: names of the experiment's, and your own as in 'runge,wave=sin(3*x)*y'
+    /// Formulas to learn: names from the experiment, and your own, as in 'runge,wave=sin(3*x)*y'
     #[arg(long, value_name = "LIST")]
     formulas: Option<String>,
 }
 
 impl Varied {
-    /// Changes of a recipe what the flags say.
+    /// Applies the flags to `recipe`.
     ///
     /// # Errors
     ///
-    /// When a formula is not one of the recipe's, and no formula.
+    /// If a formula is neither one of the recipe's nor a valid formula.
     pub(super) fn change(self, recipe: &mut Recipe) -> Result<()> {
         let Self { activations, baseline, learning_rates, dropout, formulas, seeds, .. } = self;
         let Self { widths, depths, batch_sizes, tables, no_worse, over, level, .. } = self;
@@ -106,11 +105,11 @@ impl Varied {
         Ok(())
     }
 
-    /// What is compared, once it is certain that its runs can be trained.
+    /// Resolves the flags into a comparison, after checking that its runs can be trained.
     pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
         let seeds = self.seeds.clone();
         let mut selected = selection.resolve(|recipe| self.change(recipe))?;
-        // Over tasks, seeds decide nothing.
+        // With a verdict over tasks, the number of seeds does not limit the verdict.
         if selected.is_built_in && selected.recipe.comparison.over.is_none() {
             let rule = selected.recipe.design().rule();
             let number = &mut selected.recipe.comparison.seeds;
@@ -150,7 +149,7 @@ impl Compare {
         let jobs = selected.jobs(jobs);
         let Selected { devices, data_folder, data, .. } = selected;
         let chance = chance::of_chance(&data, &comparison.recipe);
-        // Workers read it themselves, and this process would hold it until all have ended.
+        // Workers read the data themselves; this process would hold them until all workers end.
         drop(data);
         let place = |device: &DeviceName| {
             let mut place: Vec<OsString> = vec!["--device".into(), device.to_string().into()];

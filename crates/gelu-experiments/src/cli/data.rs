@@ -20,7 +20,7 @@ pub(super) struct Data {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the data sets, and where they are
+    /// List the data sets and their folders
     List,
     /// Download a data set and check it
     Fetch {
@@ -30,16 +30,16 @@ enum Command {
         /// Folder to put it into [default: where experiments look for it]
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
-        /// Folder on a server to fetch from instead of the customary ones; may be given several times
+        /// Folder on a server to fetch from instead of the usual servers; may be given several times
         #[arg(long = "mirror", value_name = "URL")]
         mirrors: Vec<String>,
     },
-    /// Read a data set whole, and say what is in it
+    /// Read a whole data set and describe its content
     Info {
-        /// Name of the data set; idx, pictures, csv or tables for your own
+        /// Name of the data set; for your own data: idx, pictures, csv or tables
         #[arg(value_parser = Suggested::data_sets())]
         name: String,
-        /// Folder that holds its files, or the file of a table [default: where experiments look for it]
+        /// Folder with its files, or the file of a table [default: where experiments look for it]
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
         #[command(flatten)]
@@ -52,22 +52,22 @@ enum Command {
     },
     /// Write a generated data set in the files of a real one
     Synth {
-        /// The data set whose files are written; `digits` stands for mnist
+        /// Data set whose file formats to write; `digits` stands for mnist
         #[arg(value_parser = Suggested::data_sets())]
         name: String,
-        /// Folder to write to, which has to be empty
+        /// Folder to write to; must be empty
         out: PathBuf,
-        /// Training examples: pictures or tweets; speakers of timit; recordings of each digit by
-        /// each of three voices [default: a small set]
+        /// Number of training examples: images or tweets; for timit, speakers; for spoken digits, recordings of each
+        /// digit by each of three voices [default: a small set]
         #[arg(long, value_name = "N", value_parser = count::<usize>)]
         train: Option<usize>,
-        /// Test examples of the same kind (spoken digits have five)
+        /// Number of test examples of the same kind (spoken digits: five)
         #[arg(long, value_name = "N", value_parser = count::<usize>)]
         test: Option<usize>,
     },
-    /// List what is saved of prepared data: drawn digits, decoded images, whitenings
+    /// List the cache of prepared data: drawn digits, decoded images, whitenings
     Cache {
-        /// Remove all of it; what is needed again is made again
+        /// Clear the cache; data that are needed again are prepared again
         #[arg(long)]
         remove: bool,
     },
@@ -116,7 +116,7 @@ fn list() -> Result<ExitCode> {
 fn info(asked: &Asked, folder: Option<&Path>) -> Result<ExitCode> {
     let name = &asked.set;
     let info = data::DataSetInfo::named(name)?;
-    // A table is asked for its classes with the columns that there are.
+    // Without a target column, a table can only list its columns.
     if !(name == "csv" && asked.target.is_none()) {
         asked.validate()?;
     }
@@ -215,7 +215,7 @@ fn cache(remove: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What to do where no download gets through.
+/// Adds advice for a computer without internet access to the error.
 fn offline(error: Error, name: &str, folder: &Path) -> Error {
     match error {
         Error::Failed(problem) => Error::Failed(format!(
@@ -249,7 +249,7 @@ fn check(folder: &Path) -> Result<ExitCode> {
     if problems > 0 {
         return Ok(ExitCode::FAILURE);
     }
-    // Each file may be sound while they do not belong together.
+    // Files can be intact and still not belong together.
     let set = mnist::read(folder)?;
     let mark = if set.source.synthetic { ", SYNTHETIC" } else { "" };
     print(&format!(

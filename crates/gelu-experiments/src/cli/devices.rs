@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct Devices {
-    /// Try that one device: exit code 0 if it computes, else 1 and what it said
+    /// Test only this device: exit code 0 if it computes, otherwise 1 with the error
     #[arg(long, value_name = "NAME", hide = true)]
     probe: Option<DeviceName>,
 }

@@ -1,5 +1,5 @@
-//! What a comparison would be: its runs, and how long and how large they would be, measured by
-//! training one of them for an epoch in a folder that goes again.
+//! The dry run of a comparison: its runs, and their time and disk space, estimated by training one run for an epoch
+//! in a temporary folder.
 
 use super::print;
 use super::selection::Selected;
@@ -48,11 +48,11 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is still to be trained.
+/// The runs that are still to be trained.
 struct Left {
-    /// Runs that are finished or diverged already.
+    /// Number of runs that are finished or diverged already.
     complete: usize,
-    /// The others.
+    /// Number of remaining runs.
     runs: usize,
     epochs: usize,
 }
@@ -63,8 +63,8 @@ impl Left {
         Self { complete: 0, runs, epochs: runs * recipe.training.epochs }
     }
 
-    /// Runs after tuning are planned late, and seeds are added: the larger of what was planned from
-    /// the beginning and of what is planned now.
+    /// Counts the remaining runs. Runs after tuning are planned late, and seeds are added, so this takes the larger
+    /// of the initial plan and the current plan.
     fn of(reader: &mut ComparisonReader) -> Self {
         let snapshot = reader.snapshot();
         let recipe = &reader.comparison().recipe;
@@ -77,7 +77,7 @@ impl Left {
     }
 }
 
-/// Runs of all stages that are planned from the beginning.
+/// Returns the number of runs of all stages in the initial plan.
 pub(super) fn runs(recipe: &Recipe) -> usize {
     let varied = &recipe.comparison;
     let settings = varied.activations.len()
@@ -140,15 +140,15 @@ fn counted(recipe: &Recipe) -> String {
     )
 }
 
-/// What one epoch takes.
+/// The cost of one epoch.
 struct Timed {
     seconds: f64,
-    /// What a finished run leaves.
+    /// The disk space of a finished run.
     bytes: u64,
 }
 
-/// Trains as `compare` would, in a process of its own: the first setting, one epoch, as many threads as
-/// each of its runs would have.
+/// Trains the first setting for one epoch like `compare`, in a separate process with as many threads as each run
+/// would have.
 fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
     let scratch = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;
     let mut recipe = selected.recipe.clone();
@@ -191,7 +191,7 @@ fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
     Ok(Timed { seconds, bytes: size(&reader.folder().runs()) })
 }
 
-/// Bytes of all files in a folder; what cannot be read counts as nothing.
+/// Returns the bytes of all files in a folder; unreadable files count as 0.
 fn size(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -9,11 +9,11 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct Export {
-    /// A comparison's folder, whose best run's network is written, or the folder of one run
+    /// Folder of a comparison, to export its best run's network, or folder of one run
     folder: PathBuf,
-    /// The file to write, with PyTorch's names and layouts: `weights.safetensors`
+    /// File to write, with PyTorch's names and layouts: `weights.safetensors`
     file: PathBuf,
-    /// Folder that holds the data set's files, which say how large the network of an older version is
+    /// Folder with the data set's files, which give the size of a network from an older version
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 }

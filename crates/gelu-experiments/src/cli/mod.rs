@@ -1,4 +1,4 @@
-//! The command line: one file a command. Parses and prints, nothing else.
+//! The command line, one file per command. It only parses and prints.
 
 mod chance;
 mod compare;
@@ -35,8 +35,8 @@ pub use program::Program;
 
 /// Trains and compares activation functions on the GELU paper's experiments.
 ///
-/// Exit codes: 0 done, 1 a run failed or was refused, 2 wrong usage, 130 interrupted (everything
-/// finished so far is on disk, and the same command goes on from there).
+/// Exit codes: 0 done, 1 a run failed or was refused, 2 wrong usage, 130 interrupted (all finished work is on disk;
+/// run the same command to resume).
 #[derive(Debug, Parser)]
 #[command(name = "gelu", version, propagate_version = true)]
 struct Arguments {
@@ -52,7 +52,8 @@ enum Command {
     Train(train::Train),
     /// Measure trained networks on every split of their data
     Eval(eval::Eval),
-    /// Predict with the best network of a comparison: for a picture, a row of a table, a recording, words, a text or a point
+    /// Predict with the best network of a comparison, from an image, a row of a table, a recording, words, a text or
+    /// a point
     Predict(predict::Predict),
     /// Write a trained network as a safetensors file with PyTorch's names
     Export(export::Export),
@@ -62,23 +63,23 @@ enum Command {
     Runs(Runs),
     Pack(Pack),
     Unpack(Unpack),
-    /// List the built-in experiments, print one as a recipe to change, or write one for your own data
+    /// List the built-in experiments, print one as a recipe to edit, or write a recipe for your own data
     Recipe(recipe::RecipeCommand),
     /// List, fetch, check and generate data sets
     Data(data::Data),
-    /// List the devices of this build, and whether each answers
+    /// List the devices of this build, and whether each works
     Devices(devices::Devices),
     /// Hand a comparison to a cluster, whose engine starts workers on its folder
     Submit(submit::Submit),
-    /// Work on a comparison's folder: train one wanted run after the other, beside any number of
-    /// other workers, on this machine and on others
+    /// Work on a comparison's folder: train its missing runs one after the other, along with any number of other
+    /// workers, on this machine and on others
     Work(work::Work),
     Completions(Completions),
     Man(Man),
 }
 
-/// The program `gelu`: parses the command line, carries it out, and says how it went. A program with
-/// activations of its own is a [`Program`].
+/// Runs the program `gelu`: parses the command line, executes it, and returns the exit code. To add activations of
+/// your own, use a [`Program`].
 pub fn main() -> ExitCode {
     Program::new().run()
 }
@@ -116,13 +117,13 @@ fn run() -> ExitCode {
     outcome.unwrap_or_else(|error| refuse(&error))
 }
 
-/// Says what went wrong.
+/// Prints the error and returns its exit code.
 fn refuse(error: &Error) -> ExitCode {
     complain(&format!("gelu: {error}\n"));
     ExitCode::from(error.exit_code())
 }
 
-/// The command line as clap knows it, for completions and the manual.
+/// Returns clap's command, for completions and the manual.
 fn command() -> clap::Command {
     Arguments::command()
 }

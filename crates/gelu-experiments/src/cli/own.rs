@@ -1,4 +1,4 @@
-//! Data of one's own, named on the command line.
+//! The user's own data, given on the command line.
 
 use crate::data::{Asked, DataSet};
 use crate::recipe::OwnRecipe;
@@ -8,45 +8,45 @@ use gelu_compare::cli::whole;
 use gelu_compare::output::complain;
 use std::path::{Path, PathBuf};
 
-/// What is to be known of one's own data beside their place, as a recipe says it.
+/// Options of the user's own data besides their location, as in a recipe.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Own {
-    /// Of a table, the column to predict: its name, or its number from 1
+    /// For a table: the column to predict, by its name or its number from 1
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
-    /// Of a table, what to predict: classes or a number [default: a number where the column has fractions, or more than
-    /// 20 different numbers]
+    /// For a table: predict classes or a number [default: a number if the column has fractions or more than 20
+    /// different numbers]
     #[arg(long = "as", value_name = "WHAT", value_enum)]
     predicted: Option<Predicted>,
-    /// Of a table, the column that says train, valid or test [default: one called split, set or the like, or else rows
-    /// are split by each run's seed]
+    /// For a table: the column with train, valid or test [default: one called split, set or the like; without one,
+    /// each run's seed splits the rows]
     #[arg(long, value_name = "COLUMN")]
     split: Option<String>,
-    /// Of a table, columns that are no inputs
+    /// For a table: columns that are not inputs
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     ignore: Vec<String>,
-    /// Of a table, columns that are inputs although they number the rows, or have more than 100 different texts
+    /// For a table: columns that are inputs although they number the rows or have more than 100 different texts
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     keep: Vec<String>,
-    /// Of a table, whether the first line names the columns [default: yes, unless it has numbers]
+    /// For a table: whether the first line names the columns [default: yes, unless it has numbers]
     #[arg(long, value_name = "YES|NO", value_parser = ["yes", "no"], action = ArgAction::Set)]
     header: Option<String>,
-    /// Of pictures in folders, the side of the square that the middle of each is scaled to
+    /// For images in folders: side of the square to which the centre of each image is scaled
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     size: Option<u16>,
 }
 
-/// What is predicted of a row.
+/// The kind of prediction for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Predicted {
-    /// Which class it is of
+    /// The row's class
     Classes,
     /// A number
     Number,
 }
 
 impl Own {
-    /// The set as it is asked for.
+    /// Returns these options as a request for the data set `set`.
     pub(super) fn asked(&self, set: &str) -> Asked {
         let Self { target, predicted, split, ignore, keep, header, size } = self.clone();
         Asked {
@@ -61,19 +61,19 @@ impl Own {
         }
     }
 
-    /// Whether nothing is said.
+    /// Returns whether no option is given.
     fn is_empty(&self) -> bool {
         self.asked("") == Asked::default()
     }
 }
 
-/// Where data of one's own are.
+/// The location of the user's own data.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct OwnData {
-    /// Compare on a table of your own: a file of values between commas, semicolons or tabs
+    /// Compare on a table of your own: a file of values separated by commas, semicolons or tabs
     #[arg(long, value_name = "FILE", conflicts_with = "images")]
     csv: Option<PathBuf>,
-    /// Compare on pictures of your own: PNG and JPEG files, a folder for each class
+    /// Compare on images of your own: PNG and JPEG files, one folder per class
     #[arg(long, value_name = "DIR")]
     images: Option<PathBuf>,
     #[command(flatten)]
@@ -81,11 +81,11 @@ pub(super) struct OwnData {
 }
 
 impl OwnData {
-    /// The recipe that they make, with their place as `place_of` writes it; `None` where none are named.
+    /// Returns a recipe for the data, with their location as `place_of` writes it; `None` if no data are given.
     ///
     /// # Errors
     ///
-    /// When they cannot be read, or something is said of data that are not named.
+    /// If the data cannot be read, or if there are options for data that are not given.
     pub(super) fn recipe(&self, place_of: impl Fn(&Path) -> PathBuf) -> Result<Option<OwnRecipe>> {
         match (&self.csv, &self.images) {
             (Some(file), _) => {
@@ -106,7 +106,7 @@ impl OwnData {
     }
 }
 
-/// Says how data of one's own were read, and what to know of them; nothing of others.
+/// Prints how the user's own data were read, and warnings about them; prints nothing for other data.
 pub(super) fn say_how_read(data: &DataSet, say: impl Fn(&str) -> Result<()>) -> Result<()> {
     match data {
         DataSet::Tables(set) => {
@@ -135,7 +135,7 @@ pub(super) fn say_how_read(data: &DataSet, say: impl Fn(&str) -> Result<()>) -> 
     }
 }
 
-/// Classes that are rare among the pictures to train on.
+/// Warns about classes that are rare among the training images.
 fn say_rare(labels: &[u8], names: &[String]) {
     const RARE: usize = 12;
     let count = |class: usize| labels.iter().filter(|&&label| usize::from(label) == class).count();

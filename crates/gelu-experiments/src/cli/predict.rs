@@ -11,25 +11,25 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct Predict {
-    /// A comparison's folder, whose best run predicts, or the folder of one run
+    /// Folder of a comparison, whose best run predicts, or folder of one run
     folder: PathBuf,
-    /// A PNG or JPEG file, a row of the table as its cells between commas (with or without the class), the WAV file of
-    /// a recording, the words of a tweet, a text to go on from, or the coordinates of a point between commas
+    /// A PNG or JPEG file, a row of the table as comma-separated cells (with or without the class), the WAV file of a
+    /// recording, the words of a tweet, the start of a text, or the comma-separated coordinates of a point
     #[arg(allow_negative_numbers = true)]
     input: String,
-    /// Folder that holds the data set's files, for runs of an older version
+    /// Folder with the data set's files, for runs of an older version
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Device to predict on
     #[arg(long, value_name = "NAME")]
     device: Option<DeviceName>,
-    /// Characters to write behind a text
+    /// For a text: number of characters to write
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<u32>(1..=1_000_000))]
     characters: u32,
-    /// Of a text: 0 always takes the likeliest character, 1 draws as the network has it
+    /// For a text: 0 always takes the likeliest character, 1 samples from the network's probabilities
     #[arg(long, value_name = "T", default_value_t = 0.0, allow_negative_numbers = true, value_parser = number)]
     temperature: f64,
-    /// Of a text: print its log loss in place of going on
+    /// For a text: print its log loss instead of continuing it
     #[arg(long, conflicts_with_all = ["characters", "temperature"])]
     loss: bool,
     /// Print one JSON document on standard output

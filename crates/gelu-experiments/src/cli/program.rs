@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use gelu_learner::activation::register;
 use std::process::ExitCode;
 
-/// The whole command line of `gelu` with activations of one's own.
+/// The whole command line of `gelu` with activations of your own.
 ///
 /// ```no_run
 /// use gelu_experiments::cli::Program;
@@ -20,12 +20,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// What `gelu` itself is.
+    /// Creates the program `gelu` without additions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an activation by its name and function; see [`register`] for what both may be.
+    /// Adds an activation by its name and function; [`register`] lists the conditions on both.
     pub fn activation(
         mut self,
         name: &str,
@@ -36,7 +36,7 @@ impl Program {
         self
     }
 
-    /// Parses the command line, carries it out, and says how it went.
+    /// Parses the command line, executes it, and returns the exit code.
     pub fn run(self) -> ExitCode {
         match self.refused {
             Some(error) => refuse(&error),

@@ -20,13 +20,13 @@ pub(super) struct RecipeCommand {
 enum Command {
     /// List the built-in recipes
     List,
-    /// Print a built-in recipe, to read or to change: gelu recipe show digits > mine.toml
+    /// Print a built-in recipe, to read or edit: gelu recipe show digits > mine.toml
     Show {
         /// Name of the recipe
         #[arg(value_parser = Suggested::experiments())]
         name: String,
     },
-    /// Print a recipe for data of your own, to change: gelu recipe new --csv my.csv --target COLUMN > mine.toml
+    /// Print a recipe for data of your own, to edit: gelu recipe new --csv my.csv --target COLUMN > mine.toml
     New {
         #[command(flatten)]
         own: OwnData,
@@ -50,7 +50,7 @@ fn new(own: &OwnData) -> Result<String> {
         return Err(Error::Usage(problem.to_owned()));
     };
     let data = data::load(&made.recipe.asked(), made.recipe.data.place.as_deref())?;
-    // Standard output is the recipe.
+    // The recipe goes to standard output, so this goes to standard error.
     say_how_read(&data, |line| {
         complain(&format!("gelu: {line}"));
         Ok(())

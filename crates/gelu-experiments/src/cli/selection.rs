@@ -17,10 +17,10 @@ use gelu_compare::runs::RunKey;
 use gelu_learner::device::DeviceName;
 use std::path::{Path, PathBuf};
 
-/// The experiment that is run when none is named.
+/// The experiment to run when the user names none.
 const DEFAULT_EXPERIMENT: &str = "digits";
 
-/// Which experiment, on which data and device: shared by `compare` and `train`.
+/// Flags for the experiment, its data and device, shared by `compare` and `train`.
 #[derive(Debug, Args)]
 pub(super) struct Selection {
     /// Experiment [default: digits, which needs no data]
@@ -34,66 +34,63 @@ pub(super) struct Selection {
     /// Passes over the training set
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     epochs: Option<usize>,
-    /// Examples in a batch
+    /// Examples per batch
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     batch_size: Option<usize>,
-    /// Batches in an epoch of what is drawn at random, the windows of a text
+    /// Batches per epoch when examples are sampled at random, as the windows of a text are
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     batches: Option<usize>,
-    /// Train on N training examples only (of tweets, sentences, recordings: N of those;
-    /// of a text: N characters)
+    /// Train only on N training examples (for tweets, sentences or recordings, N of those; for a text, N characters)
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     train_limit: Option<usize>,
-    /// Measure on N validation and N test examples only
+    /// Measure only on N validation and N test examples
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     test_limit: Option<usize>,
     /// Set N training examples aside for validation
     #[arg(long, value_name = "N", value_parser = count::<usize>)]
     validation: Option<usize>,
-    /// Choose learning rates (and the epoch, where the best is reported) by this metric
+    /// Choose learning rates (and the epoch, if the best one is reported) by this metric
     #[arg(long, value_name = "METRIC", value_enum)]
     selection: Option<measure::Selection>,
-    /// Measure after every epoch what the layers do: dead units, pre-activations, gradients
+    /// Measure the layers after every epoch: dead units, pre-activations, gradients
     #[arg(long)]
     probe: bool,
-    /// Folder that holds the data set's files; for the experiment on a text, any text file too, and
-    /// the file of a table
+    /// Folder with the data set's files; also the file of a table, or any text file for the experiment on a text
     #[arg(long, value_name = "PATH", conflicts_with_all = ["csv", "images"])]
     data: Option<PathBuf>,
     /// Folder for results [default: results/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Devices to train on, of one backend, for example flex, vulkan or cuda:0,cuda:1; see
-    /// `gelu devices`
+    /// Devices of one backend to train on, for example flex, vulkan or cuda:0,cuda:1; see `gelu devices`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Suggested::devices().try_map(|name| name.parse::<DeviceName>()))]
     device: Vec<DeviceName>,
 }
 
-/// A selection made sense of.
+/// A selection with its recipe, data and devices.
 pub(super) struct Selected {
     pub(super) recipe: Recipe,
-    /// At least one, all of one backend.
+    /// At least one device; all have the same backend.
     pub(super) devices: Vec<DeviceName>,
     pub(super) data: DataSet,
-    /// Where it was read from, if not from its customary place.
+    /// The folder the data were read from, unless it is the default one.
     pub(super) data_folder: Option<PathBuf>,
     pub(super) out: PathBuf,
-    /// Whether the recipe is one of the program's own, rather than a file.
+    /// Whether the recipe is built in, rather than read from a file.
     pub(super) is_built_in: bool,
-    /// The recipe that was made for data of one's own.
+    /// The recipe for the user's own data.
     pub(super) made: Option<OwnRecipe>,
 }
 
 impl Selection {
-    /// The recipe for data of one's own; `None` where none are named.
+    /// Returns the recipe for the user's own data; `None` if none are given.
     fn made(&self) -> Result<Option<OwnRecipe>> {
-        // It is saved in another folder.
+        // The recipe is saved in another folder, so its paths must be absolute.
         let absolute =
             |place: &Path| std::path::absolute(place).unwrap_or_else(|_| place.to_path_buf());
         self.own.recipe(absolute)
     }
 
-    /// The recipe with what the flags change of it; `vary` changes what is compared.
+    /// Returns the recipe with the changes of the flags; `vary` changes what is compared.
     pub(super) fn recipe(
         &self,
         made: Option<&OwnRecipe>,
@@ -120,7 +117,7 @@ impl Selection {
         Ok(recipe)
     }
 
-    /// That recipe with its data and devices.
+    /// Returns the recipe together with its data and devices.
     pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<Selected> {
         let is_built_in = self.recipe.is_none();
         let made = self.made()?;
@@ -141,11 +138,11 @@ impl Selection {
 }
 
 impl Selected {
-    /// What the folder of results is to hold.
+    /// Returns the comparison to store in the results folder.
     pub(super) fn comparison(&self) -> Comparison {
         let device = &self.devices[0];
         let mut source = self.data.source().clone();
-        // Workers are started in other folders.
+        // Workers start in other folders, so the path must be absolute.
         source.location = source.location.map(|path| std::path::absolute(&path).unwrap_or(path));
         let (recipe, device) = (self.recipe.clone(), device);
         let mut comparison = Comparison::new(recipe, source, &device.to_string(), device.backend());
@@ -154,12 +151,12 @@ impl Selected {
         comparison
     }
 
-    /// Where the recipe is saved that was made for data of one's own.
+    /// Returns the file in which to save the recipe for the user's own data.
     pub(super) fn recipe_file(&self) -> PathBuf {
         self.out.join("recipe.toml")
     }
 
-    /// Makes the comparison's folder, or joins the one that is there.
+    /// Creates the comparison's folder, or joins the existing one.
     pub(super) fn make_folder(&self, comparison: &Comparison) -> Result<ComparisonFolder> {
         let (folder, _) =
             ComparisonFolder::create(&self.out, comparison, ComparisonReader::has_begun)?;
@@ -170,7 +167,7 @@ impl Selected {
         Ok(folder)
     }
 
-    /// How many runs train at the same time on each device, if nobody has asked for so many.
+    /// Returns the number of runs to train at the same time on each device: `asked`, or the default.
     pub(super) fn jobs(&self, asked: Option<usize>) -> usize {
         asked.unwrap_or_else(|| match self.devices[0].is_cpu() {
             true => std::thread::available_parallelism().map_or(1, |n| n.get()),
@@ -178,7 +175,7 @@ impl Selected {
         })
     }
 
-    /// Whether runs can be trained on the data.
+    /// Checks that runs can be trained on the data.
     pub(super) fn check(
         &self,
         comparison: &Comparison,
@@ -189,7 +186,7 @@ impl Selected {
     }
 }
 
-/// Names the tables of a folder that are learned: all that the network can learn, where none are named.
+/// Chooses the tables of a folder to learn: if the recipe names none, all tables that the network can learn.
 fn choose_tables(recipe: &mut Recipe, set: &TableSet) -> Result<()> {
     if recipe.data.set != "tables" {
         return Ok(());
@@ -202,7 +199,7 @@ fn choose_tables(recipe: &mut Recipe, set: &TableSet) -> Result<()> {
         let (fitting, others): (Vec<&Table>, Vec<&Table>) = set.tables.iter().partition(fits);
         let names =
             |tables: &[&Table]| tables.iter().map(|table| table.name.clone()).collect::<Vec<_>>();
-        // Where none fits, each is refused with what to do.
+        // If none fits, name them all, so that each gets an error with advice.
         *named = names(if fitting.is_empty() { &others } else { &fitting });
         if !(fitting.is_empty() || others.is_empty()) {
             let what = if numbers { "classes" } else { "numbers" };

@@ -6,7 +6,7 @@ use gelu_compare::cli::{Submission, absolute};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Workers on a cluster.
+/// Starts workers on a cluster.
 #[derive(Debug, Args)]
 pub(super) struct Submit {
     #[command(flatten)]

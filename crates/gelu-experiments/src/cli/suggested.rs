@@ -5,31 +5,31 @@ use gelu_core::Activation;
 use gelu_learner::activation::NamedActivation;
 use std::ffi::OsStr;
 
-/// Text with suggestions: help and shell completions list them, and nothing is refused here, so that
-/// whoever knows what is wrong with another text can say so.
+/// A text argument with suggestions for help and shell completions. It accepts any text; a later parser reports
+/// errors.
 #[derive(Clone, Debug)]
 pub(super) struct Suggested(Vec<&'static str>);
 
 impl Suggested {
-    /// The built-in activations and gated units.
+    /// Suggests the built-in activations and gated units.
     pub(super) fn activations() -> Self {
-        // Clap keeps what it shows for as long as the program runs.
+        // Clap needs static strings.
         let leaked = |activation: &Activation| &*activation.name().into_owned().leak();
         let built_in = Activation::built_in();
         Self(built_in.iter().map(leaked).chain(NamedActivation::others()).collect())
     }
 
-    /// The backends, in this build or not.
+    /// Suggests all backends, whether this build has them or not.
     pub(super) fn devices() -> Self {
         Self(gelu_learner::device::DeviceName::all_backends().collect())
     }
 
-    /// The built-in recipes.
+    /// Suggests the built-in recipes.
     pub(super) fn experiments() -> Self {
         Self(crate::recipe::Recipe::names())
     }
 
-    /// The data sets.
+    /// Suggests the data sets.
     pub(super) fn data_sets() -> Self {
         Self(crate::data::catalogue().iter().map(|set| set.name).collect())
     }

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 pub(super) struct Train {
     #[command(flatten)]
     selection: Selection,
-    /// The activation: a name, or a formula as in mine=x*tanh(x)
+    /// Activation: a name, or a formula as in mine=x*tanh(x)
     #[arg(long, value_name = "NAME", default_value = "gelu", value_parser = Suggested::activations().try_map(|name| name.parse::<NamedActivation>()))]
     activation: NamedActivation,
     /// Seed of the weights, the order of the batches and the dropout masks
@@ -30,11 +30,10 @@ pub(super) struct Train {
     /// Dropout rate [default: the experiment's first]
     #[arg(long, value_name = "RATE", value_parser = number)]
     dropout: Option<f64>,
-    /// The formula to learn, by its name in the experiment or as in wave=sin(3*x)*y [default: the
-    /// experiment's first]
+    /// Formula to learn, by its name in the experiment or as in wave=sin(3*x)*y [default: the experiment's first]
     #[arg(long, value_name = "FORMULA")]
     formula: Option<String>,
-    /// Go on without a display when the terminal goes away
+    /// Continue without a display if the terminal closes
     #[arg(long)]
     keep_going: bool,
 }
@@ -60,7 +59,7 @@ impl Train {
             varied.tables.truncate(1);
             Ok(())
         })?;
-        // Each axis has one value but for the tables of a folder, of which it is the first.
+        // Each axis has one value, except the tables of a folder; the run takes the first table.
         let setting = selected.recipe.design().settings().swap_remove(0);
         let key = RunKey { setting, seed, stage: Stage::Only };
         let mut comparison = selected.comparison();
@@ -83,12 +82,12 @@ impl Train {
     }
 }
 
-/// The value of a flag, or the first of the recipe's.
+/// Returns the value of the flag, or the first value of the recipe.
 fn one(flag: Option<f64>, recipe: &[f64]) -> Vec<f64> {
     flag.or(recipe.first().copied()).into_iter().collect()
 }
 
-/// The epoch that counts, and which it is.
+/// Returns a line about the reported epoch.
 fn reported(trained: &Trained<Recipe>, primary: &str) -> String {
     let (folder, spec) = (trained.run.folder(), trained.run.spec());
     let snapshot = folder.snapshot(spec, trained.silence);

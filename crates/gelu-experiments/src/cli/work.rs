@@ -11,10 +11,10 @@ use std::process::ExitCode;
 pub(super) struct Work {
     #[command(flatten)]
     workforce: Workforce,
-    /// Device to train on [default: the one that the comparison was made for]
+    /// Device to train on [default: the comparison's device]
     #[arg(long, value_name = "NAME")]
     device: Option<DeviceName>,
-    /// Folder that holds the data set's files [default: the one that the comparison was made with]
+    /// Folder with the data set's files [default: the comparison's folder]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 }

@@ -5,17 +5,17 @@ use gelu_compare::cli::{count, number};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a network of a text is asked to write.
+/// Flags for letting a network write text.
 #[derive(Debug, Args)]
 pub(super) struct Writing {
-    /// Let each network of a text write so many characters, and print them
+    /// Let each network of a text write this many characters, and print them
     #[arg(long, value_name = "CHARACTERS", default_value_t = 0, value_parser = count::<usize>)]
     write: usize,
-    /// What the written text goes on from [default: a line break]
+    /// Start of the text to write [default: a line break]
     #[arg(long, value_name = "TEXT", requires = "write")]
     prompt: Option<String>,
-    /// 1 writes characters as often as the network finds them likely, less makes it bolder in what it
-    /// is sure of, 0 always takes the likeliest
+    /// 1 samples characters with the network's probabilities, less prefers likely characters, 0 always takes the
+    /// likeliest
     #[arg(
         long,
         value_name = "T",
@@ -27,20 +27,20 @@ pub(super) struct Writing {
     temperature: f64,
 }
 
-/// More characters than this nobody reads.
+/// The largest number of characters to write.
 const MOST: usize = 1_000_000;
 
 impl Writing {
-    /// Whether anything is to be written.
+    /// Returns whether the user asked for text.
     fn is_wanted(&self) -> bool {
         self.write > 0
     }
 
-    /// Whether what was asked for can be done.
+    /// Checks the flags against the data.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) naming what cannot, and what can.
+    /// [`Error::Usage`](crate::Error::Usage) naming the problem and the allowed values.
     pub(super) fn check(&self, text: Option<&TextSet>) -> crate::Result<()> {
         let refuse = |problem: String| Err(crate::Error::Usage(problem));
         if !self.is_wanted() {
@@ -70,7 +70,7 @@ impl Writing {
         }
     }
 
-    /// What a network writes: the same for one network and prompt.
+    /// Returns the text that a network writes. The same network, prompt and `seed` give the same text.
     pub(super) fn write(&self, network: &Network, text: &TextSet, seed: u64) -> Option<String> {
         let gpt = network.gpt().filter(|_| self.is_wanted())?;
         let number = |c: char| text.vocabulary.binary_search(&c).ok();

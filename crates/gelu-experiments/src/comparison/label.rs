@@ -1,7 +1,7 @@
 use gelu_learner::activation::NamedActivation;
 
-/// An activation's name as people write it, a formula's without the formula; one that this program
-/// does not know, as it is.
+/// Returns an activation's name for readers; for a formula, only its name. An unknown activation is returned
+/// unchanged.
 pub fn label(name: &str) -> String {
     NamedActivation::read(name).label().into_owned()
 }

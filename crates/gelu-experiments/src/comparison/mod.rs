@@ -1,10 +1,10 @@
-//! Many runs beside each other, of this program's recipes.
+//! Comparisons of many runs of this program's recipes.
 
 mod label;
 
 pub use label::label;
 
-/// Reads a comparison's folder again and again.
+/// Reads a comparison's folder repeatedly.
 pub type ComparisonReader = gelu_compare::comparison::ComparisonReader<crate::recipe::Recipe>;
 
 #[cfg(test)]

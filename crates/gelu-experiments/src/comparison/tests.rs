@@ -1,4 +1,4 @@
-//! What must hold of the plan of a recipe.
+//! Tests of the plan of a recipe.
 
 use crate::data::DataSource;
 use crate::recipe::Recipe;
@@ -15,7 +15,7 @@ fn comparison(name: &str) -> Comparison {
     Comparison::new(Recipe::named(name).unwrap(), data, "flex", "flex")
 }
 
-/// A folder in which these runs stand like this.
+/// Returns a snapshot of a folder with these runs in these states.
 fn on_disk(runs: impl IntoIterator<Item = (RunKey, RunStatus)>) -> ComparisonSnapshot {
     let mut snapshot = example();
     let measured = snapshot.runs[0].clone();
@@ -112,7 +112,8 @@ fn further_seeds_follow_while_a_comparison_is_open() {
     varied.until_decided = Some(UntilDecided { max_seeds: 15 });
     let first = grid(&comparison.recipe.design());
     assert_eq!(first.len(), 2 * 8);
-    // Equal runs show nothing, and more of them would not, either; seesawing ones stay open.
+    // Runs without a difference decide nothing, and more of them would not help; alternating differences leave the
+    // comparison open.
     let finished =
         |keys: &[RunKey]| on_disk(keys.iter().cloned().map(|key| (key, RunStatus::Finished)));
     let decide = |disk: &mut ComparisonSnapshot| {
@@ -134,7 +135,7 @@ fn further_seeds_follow_while_a_comparison_is_open() {
         further.iter().map(|key| (key.setting.text("activation"), key.seed)).collect();
     let of_seed = |seed| ["gelu", "relu"].map(|name| (name.to_owned(), seed));
     assert_eq!(seeds, of_seed(9));
-    // One of them alone is open still: nothing else is wanted until it is there.
+    // One of the two new runs is finished. Until the other is, nothing else is planned.
     open.runs.extend(finished(&further[..1]).runs);
     assert_eq!(next(&comparison, &open), further[1..]);
     assert_eq!(most_at_once(&comparison, &open), usize::MAX);

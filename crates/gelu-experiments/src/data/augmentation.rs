@@ -6,23 +6,23 @@ use crate::randomness;
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use rand::RngExt;
 
-/// What becomes of the pictures of one epoch.
+/// The random crops of one epoch's images.
 ///
-/// A picture is surrounded by `p` zeros and a window of its own size is cut out at one of
-/// (2p + 1)² places; a mirror image is cut out from right to left. All is one gather per batch.
+/// An image gets a border of `p` zeros, and a window of the image's own size is cut out at one of (2p + 1)²
+/// positions; for a mirror image the columns are reversed. Each batch takes a single gather.
 #[derive(Clone, Debug)]
 pub(super) struct Crops {
     padding: usize,
     picture: [usize; 3],
-    /// Of every picture of the epoch, in order: rows and columns the window is moved by.
+    /// The rows and columns by which the window is moved, for every image of the epoch in order.
     places: Vec<[usize; 2]>,
-    /// Which pictures of the set are mirrored in this epoch; none where they do not take turns.
+    /// Whether each image of the set is mirrored in this epoch; empty if mirror images do not alternate.
     flipped: Vec<bool>,
 }
 
 impl Crops {
-    /// The crops of an epoch of `count` pictures of the given channels, height and width: a
-    /// function of seed and epoch alone.
+    /// Creates the crops of an epoch of `count` images. `picture` is their channels, height and width. The crops
+    /// depend only on seed and epoch.
     pub(super) fn of_epoch(
         augmentation: Augmentation,
         picture: [usize; 3],
@@ -37,21 +37,21 @@ impl Crops {
         Self { padding, picture, places, flipped: Vec::new() }
     }
 
-    /// The same with mirror images that take turns with the pictures of a set of so many.
+    /// Mirrors each of the set's `pictures` images in every second epoch.
     pub(super) fn with_flips(self, pictures: usize, seed: u64, epoch: usize) -> Self {
-        // No epoch has the stream of the one before the first.
+        // Stream 0 belongs to no epoch, because epochs count from 1.
         let mut rng = randomness::generator(seed, randomness::augmentation(0));
         let flipped = (0..pictures).map(|_| rng.random::<bool>() ^ epoch.is_multiple_of(2));
         Self { flipped: flipped.collect(), ..self }
     }
 
-    /// Whether a picture of the set is mirrored in this epoch.
+    /// Returns whether an image of the set is mirrored in this epoch.
     pub(super) fn is_flipped(&self, picture: usize) -> bool {
         self.flipped.get(picture).copied().unwrap_or(false)
     }
 
-    /// Crops a batch whose pictures are the `first`, next, … of the epoch; `mirrored` says which
-    /// of them are mirror images.
+    /// Crops a batch whose images are the epoch's, from number `first`; `mirrored` says which of them are mirror
+    /// images.
     pub(super) fn apply(&self, batch: Examples, first: usize, mirrored: &[bool]) -> Examples {
         let ([channels, height, width], count) = (self.picture, batch.len());
         let pictures = batch.inputs.numbers();
@@ -65,7 +65,7 @@ impl Crops {
         let pixels = || (0..height).flat_map(|row| (0..width).map(move |column| (row, column)));
         let straight = pixels().map(|(row, column)| (row * row_length + column) as i32);
         let straight = ints(straight.collect(), [1, height * width], &device);
-        // What leads from a column to its mirror image.
+        // The distance from a column to its mirror image.
         let across = pixels().map(|(_, column)| width as i32 - 1 - 2 * column as i32);
         let across = ints(across.collect(), [1, height * width], &device);
         let wanted = offsets + straight + flips * across;
@@ -98,7 +98,7 @@ mod tests {
         (values, Examples { inputs, labels, targets: None })
     }
 
-    /// The crop of one picture, written down from its definition.
+    /// Returns the crop of one image, directly from the definition.
     fn expected(picture: &[f32], [down, right]: [usize; 2], mirrored: bool) -> Vec<f32> {
         let [channels, height, width] = PICTURE;
         let mut crop = Vec::new();

@@ -9,14 +9,14 @@ use crate::{Error, Result};
 use gelu_compare::suggestion::unknown;
 use std::path::{Path, PathBuf};
 
-/// Where a data set is found.
+/// The location of a data set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// In the program itself.
+    /// Built into the program.
     BuiltIn,
     /// In this folder.
     Present(PathBuf),
-    /// Nowhere yet; this is the folder it is looked for in.
+    /// Not found; this is the folder that was searched.
     Absent(PathBuf),
 }
 
@@ -104,17 +104,17 @@ const CATALOGUE: [DataSetInfo; 9] = [
     },
 ];
 
-/// Every data set this program knows.
+/// Returns every data set that this program knows.
 pub fn catalogue() -> &'static [DataSetInfo] {
     &CATALOGUE
 }
 
 impl DataSetInfo {
-    /// The data set of that name, or the kind of sets of one's own.
+    /// Returns the data set called `name`, or the kind of the user's own data of this name.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] listing what exists.
+    /// [`Error::Usage`] listing the existing names.
     pub fn named(name: &str) -> Result<Self> {
         CATALOGUE.into_iter().chain(own::KINDS).find(|info| info.name == name).ok_or_else(|| {
             let names: Vec<&str> =
@@ -125,7 +125,7 @@ impl DataSetInfo {
         })
     }
 
-    /// Whether it can be had at once.
+    /// Returns whether the data set is built in, present or absent.
     pub fn availability(&self) -> Availability {
         let folder = data_home().join(self.name);
         let present = match self.name {
@@ -142,12 +142,12 @@ impl DataSetInfo {
     }
 }
 
-/// Loads a data set by name, from `folder` or from the data home; one's own from `folder`, which of a table is
-/// the file.
+/// Loads a data set by name, from `folder` or from the data home. The user's own data are always in `folder`; for a
+/// table, `folder` is the file.
 ///
 /// # Errors
 ///
-/// When there is no such data set, it is not there, or it is damaged.
+/// If there is no such data set, it is not there, or it is damaged.
 pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
     let name = asked.set.as_str();
     let info = DataSetInfo::named(name)?;
@@ -214,12 +214,12 @@ pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
         "shakespeare" => corpus::read(info.name, place)?.into(),
         _ => mnist::read(place)?.into(),
     };
-    // What was prepared has no place.
+    // Data from the cache have no location.
     data.source_mut().location = Some(place.to_path_buf());
     Ok(data)
 }
 
-/// What to do with a file where the set is a folder of files.
+/// Returns the error for a file where the data set is a folder of files, with advice.
 pub(crate) fn file_for_folder(name: &str, place: &Path) -> Error {
     let file = place.display();
     let extension = place.extension().and_then(|text| text.to_str()).unwrap_or_default();

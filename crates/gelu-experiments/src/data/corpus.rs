@@ -1,4 +1,4 @@
-//! A text by characters: what a language model learns from.
+//! A text as characters, for language models.
 
 use super::files::read_bytes;
 use super::{DataSource, synthetic, text};
@@ -7,24 +7,24 @@ use gelu_compare::error::Place;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The text in a folder.
+/// The name of the text's file in a folder.
 pub const FILE: &str = "input.txt";
-/// Every part has a few windows of any sensible context.
+/// The fewest characters of a text, so that every split has a few windows of any reasonable context.
 const FEWEST: usize = 1_000;
 
-/// A text as the numbers of its characters, in three parts that follow each other: the first 90 % to train
-/// on, and of the rest the first half to choose by and the second to report on.
+/// A text as the numbers of its characters, in three consecutive splits: the first 90% for training; of the rest, the
+/// first half for validation and the second half for test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextSet {
-    /// What to train on.
+    /// The training split.
     pub train: Vec<u32>,
-    /// What to choose by.
+    /// The validation split.
     pub validation: Vec<u32>,
-    /// What to report on.
+    /// The test split.
     pub test: Vec<u32>,
-    /// The characters that occur in it, ascending: a character's number is its place here.
+    /// The characters that occur in the text, ascending; a character's number is its index here.
     pub vocabulary: Vec<char>,
-    /// Where it is from.
+    /// The source of the text.
     pub source: DataSource,
 }
 
@@ -33,7 +33,7 @@ impl TextSet {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when it has fewer than 1,000 characters, or more than an `i32` counts.
+    /// [`Error::Usage`] if the text has fewer than 1,000 characters, or more than an `i32` can count.
     pub fn new(name: &str, path: Option<PathBuf>, synthetic: bool, text: &str) -> Result<Self> {
         let vocabulary: Vec<char> = text.chars().collect::<BTreeSet<char>>().into_iter().collect();
         let number = |c: char| vocabulary.binary_search(&c).expect("it occurs in the text") as u32;
@@ -56,24 +56,24 @@ impl TextSet {
         Ok(Self { train, validation, test, vocabulary, source })
     }
 
-    /// The characters that have these numbers.
+    /// Returns the characters with these numbers.
     ///
     /// # Panics
     ///
-    /// If one is no number of a character.
+    /// If a number is not that of a character.
     pub fn spelled(&self, numbers: &[u32]) -> String {
         numbers.iter().map(|&number| self.vocabulary[number as usize]).collect()
     }
 
-    /// How many bytes of UTF-8 a character of the test part has, in the mean: a loss in nats a character
-    /// is `loss/(ln 2 · bytes)` bits a byte.
+    /// Returns the mean number of UTF-8 bytes per character of the test split. A loss in nats per character is
+    /// `loss/(ln 2 · bytes)` bits per byte.
     pub fn bytes_a_character(&self) -> f64 {
         let bytes = |&number: &u32| self.vocabulary[number as usize].len_utf8();
         self.test.iter().map(bytes).sum::<usize>() as f64 / self.test.len() as f64
     }
 }
 
-/// The text that `place` is, or that lies in it as `input.txt`.
+/// Returns the file of a text: `place`, or `input.txt` if `place` is a folder.
 fn file(place: &Path) -> PathBuf {
     match place.is_dir() {
         true => place.join(FILE),
@@ -81,16 +81,16 @@ fn file(place: &Path) -> PathBuf {
     }
 }
 
-/// Whether there is a text in `folder`.
+/// Returns whether there is a text in `folder`.
 pub fn is_present(folder: &Path) -> bool {
     file(folder).is_file()
 }
 
-/// Reads the text in a folder, or any text file: that one is called by its file's name.
+/// Reads the text in a folder, or any text file; the text of a file is named after the file.
 ///
 /// # Errors
 ///
-/// When it cannot be read, is not UTF-8, or too short.
+/// If the text cannot be read, is not UTF-8, or is too short.
 pub fn read(name: &str, place: &Path) -> Result<TextSet> {
     let path = file(place);
     let bytes = read_bytes(&path)?;
@@ -104,11 +104,11 @@ pub fn read(name: &str, place: &Path) -> Result<TextSet> {
         .map_err(|error| Error::data(&path, Place::File, error.to_string(), "name another text"))
 }
 
-/// Writes a generated text of so many characters in each of the two parts, marked synthetic.
+/// Writes a generated text of at least `characters` characters, marked as synthetic.
 ///
 /// # Errors
 ///
-/// When the folder holds anything else, or cannot be written to.
+/// If the folder contains anything else, or cannot be written to.
 pub fn write_synthetic(folder: &Path, characters: usize) -> Result<()> {
     synthetic::begin(folder, &format!("{}, {characters}", synthetic::prose::NAME))?;
     gelu_compare::files::write_atomically(

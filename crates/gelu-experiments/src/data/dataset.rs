@@ -9,50 +9,50 @@ use std::path::PathBuf;
 
 use super::{DataSource, Examples};
 
-/// Pictures of one size, each with its class. Bytes on the host, no tensors.
+/// Images of one size, each with its class, as bytes on the host.
 ///
 /// # Shapes
 ///
-/// - `pixels`: `[pictures, channels, height, width]`, flat
-/// - `labels`: `[pictures]`
+/// - `pixels`: `[images, channels, height, width]`, flat
+/// - `labels`: `[images]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Images {
-    /// One picture after the other, channel by channel, row-major.
+    /// One image after the other, channel by channel, row-major.
     #[serde(with = "serde_bytes")]
     pub pixels: Vec<u8>,
     /// 1 for grey, 3 for red, green and blue.
     pub channels: usize,
-    /// Rows of a picture.
+    /// Rows of an image.
     pub height: usize,
-    /// Columns of a picture.
+    /// Columns of an image.
     pub width: usize,
-    /// The class of each picture.
+    /// The class of each image.
     #[serde(with = "serde_bytes")]
     pub labels: Vec<u8>,
 }
 
 impl Images {
-    /// How many pictures.
+    /// Returns the number of images.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no images.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// Bytes of one picture: the features of an input.
+    /// Returns the bytes of one image, which are the features of an input.
     pub fn features(&self) -> usize {
         self.channels * self.height * self.width
     }
 
-    /// What was sampled together: nothing, each picture by itself.
+    /// Returns the test groups: each image is a group of its own.
     pub fn sampled(&self) -> TestGroups {
         TestGroups::singles(self.len())
     }
 
-    /// The pictures of a range, as many of them as there are; a copy unless these are all.
+    /// Returns the images of a range, as far as they exist; borrows if these are all images.
     pub fn part(&self, range: Range<usize>) -> Cow<'_, Self> {
         let end = range.end.min(self.len());
         let start = range.start.min(end);
@@ -67,11 +67,11 @@ impl Images {
         })
     }
 
-    /// Splits the last `count` pictures off.
+    /// Splits off the last `count` images.
     ///
     /// # Panics
     ///
-    /// If there are fewer.
+    /// If there are fewer images.
     pub fn split_last(mut self, count: usize) -> (Self, Self) {
         let kept = self.len() - count;
         let last = Self {
@@ -82,7 +82,7 @@ impl Images {
         (self, last)
     }
 
-    /// The pictures as inputs of a network, on a device.
+    /// Returns the images as inputs of a network, on a device.
     pub fn to_examples(&self, pixels: Pixels, device: &Device) -> Examples {
         let inputs: Vec<f32> = self.pixels.iter().map(|&byte| pixels.scale(byte)).collect();
         let labels: Vec<i32> = self.labels.iter().map(|&label| i32::from(label)).collect();
@@ -95,7 +95,7 @@ impl Images {
     }
 }
 
-/// Serializes a source without its location: another process may read the same data elsewhere.
+/// Serializes a source without its location, because another process may read the same data elsewhere.
 pub(super) fn without_location<S: Serializer>(
     source: &DataSource,
     serializer: S,
@@ -103,35 +103,35 @@ pub(super) fn without_location<S: Serializer>(
     DataSource { location: None, ..source.clone() }.serialize(serializer)
 }
 
-/// A data set of pictures in its customary two parts.
+/// A data set of images in its two usual splits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImageSet {
-    /// What to train (and validate) on.
+    /// The images for training (and validation).
     pub train: Images,
-    /// What to report on.
+    /// The test images.
     pub test: Images,
     /// Number of classes; every label is below it.
     pub classes: usize,
-    /// Where it is from.
+    /// The source of the images.
     #[serde(serialize_with = "without_location")]
     pub source: DataSource,
-    /// The names of the classes, by their numbers, where folders are called so.
+    /// The names of the classes, by their numbers, if the set's folders name them.
     #[serde(skip)]
     pub names: Vec<String>,
-    /// So many pictures, the last to train on, have a folder of their own to validate on.
+    /// The number of images, at the end of `train`, that have their own validation folder.
     #[serde(skip)]
     pub set_aside: usize,
-    /// How the folders were read, in sentences.
+    /// Sentences about how the folders were read.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
 impl ImageSet {
-    /// Puts a data set together, and takes its fingerprint.
+    /// Creates a data set and computes its fingerprint.
     ///
     /// # Errors
     ///
-    /// When the pictures of the two parts differ in size.
+    /// If the images of the two splits differ in size.
     pub fn new(
         name: &str,
         location: Option<PathBuf>,
@@ -187,7 +187,7 @@ mod tests {
         assert!(matches!(five.part(0..9), Cow::Borrowed(_)));
     }
 
-    /// As image programs say it: width before height.
+    /// The message gives width before height, as image programs do.
     #[test]
     fn sizes_that_differ_are_named() {
         let turned = Images { height: 3, width: 2, ..images(3) };

@@ -1,71 +1,71 @@
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
-/// Examples and their classes, as tensors on one device: a batch.
+/// A batch: examples and their classes, as tensors on one device.
 ///
 /// # Shapes
 ///
-/// - `inputs`: `[examples, features]`, or tokens `[windows, context]`, of which each is followed by an example
+/// - `inputs`: `[examples, features]`, or tokens `[windows, context]`; each token is an example whose class is the
+///   next token
 /// - `labels`: `[examples]`
 #[derive(Clone, Debug)]
 pub struct Examples {
-    /// One row an example, or one a window.
+    /// One row per example, or per window.
     pub inputs: BatchInputs,
-    /// The class of each; 0 where there are none.
+    /// The class of each example; 0 if there are no classes.
     pub labels: Tensor<1, Int>,
-    /// The numbers that are to be found, where there are no classes.
+    /// The numbers to predict, if there are no classes.
     pub targets: Option<Targets>,
 }
 
-/// Numbers that are to be found, one for each example.
+/// Numbers to predict, one per example.
 #[derive(Clone, Debug)]
 pub struct Targets {
     /// `[examples]`
     pub numbers: Tensor<1>,
-    /// The variance of all such numbers of that part of the data, where the share of it that is left unexplained is
-    /// measured.
+    /// The variance of all numbers to predict in the same split, if the unexplained share of it is measured.
     pub variance: Option<f64>,
 }
 
 impl Targets {
-    /// Those numbers on a device.
+    /// Creates targets from numbers on a device.
     pub(super) fn new(numbers: Vec<f32>, variance: Option<f64>, device: &Device) -> Self {
         let count = numbers.len();
         Self { numbers: Tensor::from_data(TensorData::new(numbers, [count]), device), variance }
     }
 
-    /// The same with other tensors.
+    /// Returns these targets with changed tensors.
     pub(super) fn map(self, change: impl FnOnce(Tensor<1>) -> Tensor<1>) -> Self {
         Self { numbers: change(self.numbers), ..self }
     }
 }
 
 impl Examples {
-    /// How many.
+    /// Returns the number of examples.
     pub fn len(&self) -> usize {
         self.labels.dims()[0]
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What a network is given.
+/// The inputs of a network.
 #[derive(Clone, Debug)]
 pub enum BatchInputs {
     /// `[examples, features]`
     Numbers(Tensor<2>),
-    /// `[windows, context]`: the class of every token is the one that follows it.
+    /// `[windows, context]`; the class of every token is the next token.
     Tokens(Tensor<2, Int>),
 }
 
 impl BatchInputs {
-    /// The inputs `[examples, features]`.
+    /// Returns the inputs `[examples, features]`.
     ///
     /// # Panics
     ///
-    /// If they are tokens.
+    /// If the inputs are tokens.
     pub fn numbers(self) -> Tensor<2> {
         match self {
             Self::Numbers(numbers) => numbers,
@@ -73,11 +73,11 @@ impl BatchInputs {
         }
     }
 
-    /// The tokens `[windows, context]`.
+    /// Returns the tokens `[windows, context]`.
     ///
     /// # Panics
     ///
-    /// If they are none.
+    /// If the inputs are not tokens.
     pub fn tokens(self) -> Tensor<2, Int> {
         match self {
             Self::Tokens(tokens) => tokens,

@@ -1,4 +1,4 @@
-//! Files and folders of data, as every reader takes them.
+//! Reads data files and lists folders, for all readers.
 
 use crate::{Error, Result};
 use flate2::read::MultiGzDecoder;
@@ -7,17 +7,17 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// What helps against a damaged file.
+/// Advice for a damaged file.
 pub(super) const AGAIN: &str = "fetch or copy it again";
 
-/// No data set of this program is larger; a file that unpacks to more is refused, not unpacked.
+/// The largest size of a data file, in bytes. The reader refuses a file that unpacks to more, without unpacking it.
 const LARGEST_FILE: u64 = 1 << 30;
 
-/// Reads a file, and unpacks it where it is gzipped.
+/// Reads a file, and unpacks it if it is gzipped.
 ///
 /// # Errors
 ///
-/// When it cannot be read, its compressed stream is damaged, or it is larger than any data set.
+/// If the file cannot be read, its compressed stream is damaged, or it is too large.
 pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     let mut start = [0; 2];
     let mut file = File::open(path).map_err(Error::io("open", path))?;
@@ -52,7 +52,7 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     }
 }
 
-/// The names of the folders or of the files in a folder, sorted, without hidden ones.
+/// Returns the names of the folders or of the files in a folder, sorted, without hidden ones.
 pub(super) fn entries(folder: &Path, folders: bool) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(Error::io("list", folder))? {
@@ -70,7 +70,7 @@ pub(super) fn entries(folder: &Path, folders: bool) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// There is nothing to copy again, and nothing is read.
+    /// The message does not advise to copy the file again, and the file is not read.
     #[test]
     fn a_file_that_is_too_large_is_said_to_be() {
         let folder = tempfile::tempdir().unwrap();

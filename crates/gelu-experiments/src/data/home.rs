@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-/// The folder that fetched data sets are kept in: `$GELU_DATA`, or `gelu` in the user's data
-/// folder, or `data` here where there is no such thing.
+/// Returns the folder of fetched data sets: `$GELU_DATA`, otherwise `gelu` in the user's data folder, or `data` in
+/// the current folder if the user has no data folder.
 pub fn data_home() -> PathBuf {
     match std::env::var_os("GELU_DATA").filter(|value| !value.is_empty()) {
         Some(folder) => folder.into(),

@@ -5,8 +5,8 @@
 //! labels: 00 00 08 01 | count | count bytes
 //! ```
 //!
-//! Plain or gzipped, told apart by content. A header is never believed: no more is kept in memory
-//! than the file really holds, and the file has to hold exactly what its header says.
+//! Files may be plain or gzipped; the content shows which. The reader does not trust the header: it holds no more in
+//! memory than the file really contains, and the file must contain exactly what the header says.
 
 use super::Images;
 use super::files::{AGAIN, read_bytes};
@@ -14,19 +14,19 @@ use crate::{Error, Result};
 use gelu_compare::error::Place;
 use std::path::Path;
 
-/// Unsigned bytes in three dimensions.
+/// The magic number of unsigned bytes in three dimensions.
 const IMAGES_MAGIC: [u8; 4] = [0, 0, 8, 3];
-/// Unsigned bytes in one dimension.
+/// The magic number of unsigned bytes in one dimension.
 const LABELS_MAGIC: [u8; 4] = [0, 0, 8, 1];
-/// No picture of this program is larger.
+/// The largest side of an image, in pixels.
 const LARGEST_SIDE: u32 = 4096;
 
-/// Reads pictures and their classes from two files.
+/// Reads images and their classes from two files.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, is not IDX, holds less or more than its header says, or a class is
-/// not below `classes`; when the two files hold different numbers.
+/// If a file cannot be read, is not IDX, or contains less or more than its header says, if a class is not below
+/// `classes`, or if the two files have different numbers of items.
 pub fn read(images: &Path, labels: &Path, classes: usize) -> Result<Images> {
     let (pixels, height, width) = read_images(images)?;
     let classes_read = read_labels(labels, classes)?;
@@ -46,11 +46,11 @@ pub fn read(images: &Path, labels: &Path, classes: usize) -> Result<Images> {
     Ok(Images { pixels, channels: 1, height, width, labels: classes_read })
 }
 
-/// Reads a file of pictures: their bytes, rows and columns.
+/// Reads a file of images: their bytes, rows and columns.
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// If [`read`] would fail for this file.
 pub fn read_images(path: &Path) -> Result<(Vec<u8>, usize, usize)> {
     let mut bytes = read_bytes(path)?;
     let mut header = Header { path, bytes: &bytes, position: 0 };
@@ -60,7 +60,7 @@ pub fn read_images(path: &Path) -> Result<(Vec<u8>, usize, usize)> {
     let width = header.side("columns")?;
     let content = u64::from(count) * u64::from(height) * u64::from(width);
     let start = header.expect_content(content, "pixels")?;
-    // In their own place: fresh memory for 47 MB takes longer than moving them.
+    // In place, because allocating 47 MB takes longer than moving the bytes.
     bytes.drain(..start);
     Ok((bytes, height as usize, width as usize))
 }
@@ -69,7 +69,7 @@ pub fn read_images(path: &Path) -> Result<(Vec<u8>, usize, usize)> {
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// If [`read`] would fail for this file.
 pub fn read_labels(path: &Path, classes: usize) -> Result<Vec<u8>> {
     let bytes = read_bytes(path)?;
     let mut header = Header { path, bytes: &bytes, position: 0 };
@@ -140,7 +140,7 @@ impl Header<'_> {
         }
     }
 
-    /// Where the content starts, once it is as long as the header says.
+    /// Returns the start of the content, after checking that it is as long as the header says.
     fn expect_content(&self, expected: u64, what: &str) -> Result<usize> {
         let found = (self.bytes.len() - self.position) as u64;
         match found == expected {
@@ -153,7 +153,7 @@ impl Header<'_> {
     }
 }
 
-/// Grey pictures as the content of an IDX file.
+/// Returns grey images as the content of an IDX file.
 pub fn images_to_bytes(images: &Images) -> Vec<u8> {
     let mut bytes = IMAGES_MAGIC.to_vec();
     for size in [images.len(), images.height, images.width] {
@@ -163,7 +163,7 @@ pub fn images_to_bytes(images: &Images) -> Vec<u8> {
     bytes
 }
 
-/// Classes as the content of an IDX file.
+/// Returns classes as the content of an IDX file.
 pub fn labels_to_bytes(labels: &[u8]) -> Vec<u8> {
     let mut bytes = LABELS_MAGIC.to_vec();
     bytes.extend((labels.len() as u32).to_be_bytes());

@@ -1,33 +1,33 @@
-/// A data set this program knows.
+/// The description of a data set that this program knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataSetInfo {
-    /// The name recipes call it by.
+    /// The name in recipes.
     pub name: &'static str,
-    /// What it is.
+    /// A short description.
     pub what: &'static str,
-    /// Where it comes from, and under which licence.
+    /// The source and the licence.
     pub origin: &'static str,
-    /// How it gets here.
+    /// How to get the data.
     pub how: &'static str,
-    /// Whether it is generated.
+    /// Whether the data are generated.
     pub synthetic: bool,
-    /// What its examples are.
+    /// The kind of the examples.
     pub kind: DataKind,
-    /// What they are called: `pictures`, `words`.
+    /// The word for the examples: `pictures`, `words`.
     pub examples: &'static str,
 }
 
-/// What the examples of a data set are.
+/// The kind of a data set's examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataKind {
-    /// Pictures of one size.
+    /// Images of one size.
     Pictures,
-    /// Vectors, with their neighbours and in groups where they have some.
+    /// Vectors, possibly with neighbours and in groups.
     Windows,
-    /// Text by characters.
+    /// Text as characters.
     Text,
-    /// Rows of tables, which each run splits by its seed.
+    /// Rows of tables; each run splits them by its seed.
     Tables,
-    /// Points where formulas have values.
+    /// Points with the values of formulas.
     Points,
 }

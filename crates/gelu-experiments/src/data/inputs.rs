@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// How a pixel's byte becomes a network's input.
+/// The conversion of a pixel's byte into a network's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pixels {
@@ -13,7 +13,7 @@ pub enum Pixels {
 }
 
 impl Pixels {
-    /// The input that a byte becomes.
+    /// Returns the input for a byte.
     pub fn scale(self, byte: u8) -> f32 {
         let x = f32::from(byte);
         match self {
@@ -24,33 +24,32 @@ impl Pixels {
     }
 }
 
-/// What is fitted to the training pictures (validation left out, before any limit) and applied to
-/// every picture.
+/// A normalisation that is fitted to the training images (without validation, before any limit) and applied to every
+/// image.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Normalisation {
-    /// The mean training picture is subtracted, pixel by pixel.
+    /// Subtracts the mean training image, pixel by pixel.
     MeanPicture,
     /// ZCA whitening, [`gelu_models::Zca`].
     Zca {
-        /// Added to every eigenvalue of the covariance.
+        /// The number added to every eigenvalue of the covariance.
         regulariser: f64,
     },
 }
 
-/// How the training pictures are varied. What becomes of a picture is a function of the run's seed
-/// and the epoch alone.
+/// The augmentation of the training images. It depends only on the run's seed and the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Augmentation {
-    /// Whether an epoch shows every picture and its mirror image: twice as many.
+    /// Whether an epoch has every image and its mirror image, which doubles the number of images.
     #[serde(default)]
     pub mirrored: bool,
-    /// Whether a picture and its mirror image take turns, epoch by epoch. Which is shown first is drawn for
-    /// each (Jordan, arXiv 2404.00498, section 3.6).
+    /// Whether an image and its mirror image alternate from epoch to epoch. Which one comes first is random for each
+    /// image (Jordan, arXiv 2404.00498, section 3.6).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub flips: bool,
-    /// Each picture is surrounded by so many zeros and cut out again at a random place.
+    /// The width of the border of zeros added to each image before a random crop to its original size.
     pub crop_padding: usize,
 }
 

@@ -8,29 +8,29 @@ use burn::tensor::{Device, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Yields batches of a data set that already lies on the device: a batch is a slice or a gather,
-/// and no example is touched on the host. The last batch holds what is left.
+/// Yields batches of a data set that is already on the device. A batch is a slice or a gather, without work on the
+/// host for each example. The last batch holds the rest.
 #[derive(Clone, Debug)]
 pub struct BatchLoader {
     samples: Samples,
-    /// Of what the batches are made: examples (with their mirror images behind them) or groups.
+    /// The units of the batches: examples (followed by their mirror images) or groups.
     range: Range<usize>,
     batch_size: usize,
     order: Order,
     augmentation: Option<(Augmentation, [usize; 3])>,
-    /// Where a window of a text may begin, where they are drawn.
+    /// The positions where a window of a text may begin, if windows are sampled.
     places: Option<Range<i32>>,
-    /// How often an epoch shows each example.
+    /// The number of times that an epoch shows each example.
     repeats: usize,
     device: Device,
 }
 
 impl BatchLoader {
-    /// A loader over all of `samples`, batches of `batch_size` examples (or groups).
+    /// Creates a loader over all of `samples`, with batches of `batch_size` examples (or groups).
     ///
     /// # Panics
     ///
-    /// If `batch_size` is 0, or there are more examples than an `i32` counts.
+    /// If `batch_size` is 0, or there are more examples than an `i32` can count.
     pub fn new(samples: impl Into<Samples>, batch_size: usize, order: Order) -> Self {
         let samples = samples.into();
         assert!(batch_size > 0, "a batch holds at least one example");
@@ -49,7 +49,7 @@ impl BatchLoader {
         }
     }
 
-    /// Varies pictures of these channels, height and width in every shuffled pass.
+    /// Augments images in every shuffled pass; `picture` is their channels, height and width.
     pub fn with_augmentation(mut self, augmentation: Augmentation, picture: [usize; 3]) -> Self {
         let pictures = self.samples.len();
         self.range = 0..if augmentation.mirrored { 2 * pictures } else { pictures };
@@ -57,33 +57,33 @@ impl BatchLoader {
         self
     }
 
-    /// Draws so many batches of windows at random places of a text in every shuffled pass.
+    /// Samples `batches` batches of windows at random positions of a text in every shuffled pass.
     ///
     /// # Panics
     ///
-    /// If the samples are no text.
+    /// If the samples are not a text.
     pub fn with_drawn_batches(mut self, batches: usize) -> Self {
         self.places = Some(self.samples.places().expect("only a text has windows to be drawn"));
         self.range = 0..batches * self.batch_size;
         self
     }
 
-    /// Shows each example as often as it takes for so many batches in every shuffled pass, in a new order each time; the
-    /// first such pass is that of the epoch after `done`.
+    /// Repeats the examples in every shuffled pass until there are at least `batches` batches, each time in a new
+    /// order. The first such pass is that of epoch `done + 1`.
     pub fn with_least_batches(mut self, batches: usize, seed: u64, done: usize) -> Self {
-        // One more example than fewer batches hold.
+        // One example more than `batches - 1` batches hold.
         let fewer = batches.saturating_sub(1) * self.batch_size;
         self.repeats = fewer / self.range.len().max(1) + 1;
         self.order = Order::shuffled(seed, done * self.repeats + 1);
         self
     }
 
-    /// How many batches a pass has.
+    /// Returns the number of batches in a pass.
     pub fn batches(&self) -> usize {
         self.units().div_ceil(self.batch_size)
     }
 
-    /// How many units a pass has.
+    /// Returns the number of units in a pass.
     fn units(&self) -> usize {
         match self.order {
             Order::Sequential => self.range.len(),
@@ -91,7 +91,7 @@ impl BatchLoader {
         }
     }
 
-    /// The shuffled order of the next pass, and its crops; `None` for a sequential one.
+    /// Returns the shuffled order of the next pass, and its crops; `None` for a sequential order.
     fn next_pass(&self) -> Option<(Vec<i32>, Option<Crops>)> {
         let (epoch, units) = match &self.places {
             Some(places) => {
@@ -181,7 +181,7 @@ impl Iterator for Batches<'_> {
         let batch = self.gather(self.done..end);
         self.done = end;
         Some(Ok(match device.is_autodiff() {
-            // Layers that act in training alone look at the device of what they are given.
+            // Layers that only act in training check the device of their input.
             true => Examples {
                 inputs: batch.inputs.autodiff(),
                 labels: batch.labels.autodiff(),
@@ -254,7 +254,7 @@ mod tests {
         assert_ne!(pass(&from(6, 1)), passes[0], "seeds differ");
     }
 
-    /// Ten examples in batches of four: eight passes have 20 batches, and seven 18.
+    /// Ten examples in batches of four: eight passes give 20 batches, seven only 18.
     #[test]
     fn few_examples_are_shown_again_until_there_are_enough_batches() {
         let from = |done| {
@@ -317,7 +317,8 @@ mod tests {
         assert_eq!(seen, both.collect::<Vec<_>>());
     }
 
-    /// Cut into batches, an epoch is what it is in one piece: its crops belong to places in it.
+    /// An epoch cut into batches equals the same epoch in one batch, because the crops belong to positions in the
+    /// epoch.
     #[test]
     fn every_batch_has_crops_of_its_own() {
         let augmentation = Augmentation { mirrored: false, flips: false, crop_padding: 1 };
@@ -332,7 +333,7 @@ mod tests {
         };
         let [whole, cut]: [Vec<f32>; 2] = [24, 5].map(inputs);
         assert_eq!(whole, cut);
-        // Nine places in a picture of 1×2 with a border: some rows are all border.
+        // A 1×2 image with a border has nine crop positions; some crops are all border.
         assert!(whole.chunks(2).any(|row| row == [0.0, 0.0]), "{whole:?}");
     }
 
@@ -343,7 +344,7 @@ mod tests {
             BatchLoader::new(examples(60), 7, Order::shuffled(seed, epoch))
                 .with_augmentation(augmentation, [1, 1, 2])
         };
-        // Whether each picture, whose first number is even, is mirrored.
+        // Returns for each image whether it is mirrored. The first number of an image is even.
         let mirrored = |loader: &BatchLoader| {
             let mut seen = [None; 60];
             for batch in loader.iter() {

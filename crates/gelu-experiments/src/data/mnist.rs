@@ -1,6 +1,6 @@
 //! MNIST: 60,000 + 10,000 handwritten digits of 28×28 pixels in four IDX files.
 //!
-//! LeCun, Cortes and Burges; CC BY-SA 3.0. Any other set in the same layout reads too.
+//! LeCun, Cortes and Burges; CC BY-SA 3.0. The reader accepts any other set in the same layout.
 
 use super::files::{entries, read_bytes};
 use super::own::checks;
@@ -15,17 +15,17 @@ use std::path::{Path, PathBuf};
 
 /// Number of classes.
 pub const CLASSES: usize = 10;
-/// A folder with a file of this name holds generated data.
+/// The name of a file that marks the data of its folder as generated.
 pub const SYNTHETIC_MARK: &str = "SYNTHETIC";
 
 /// One of the four files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MnistFile {
-    /// Its canonical name, without `.gz`.
+    /// The canonical name, without `.gz`.
     pub name: &'static str,
     /// MD5 of the canonical uncompressed content.
     pub md5: &'static str,
-    /// Its length.
+    /// The length of the canonical uncompressed content.
     pub length: u64,
 }
 
@@ -54,13 +54,13 @@ pub const FILES: [MnistFile; 4] = [
 ];
 
 impl MnistFile {
-    /// Whether `content` (uncompressed) is the canonical one.
+    /// Returns whether `content` (uncompressed) is the canonical one.
     pub fn is_canonical(&self, content: &[u8]) -> bool {
         let digest: String = Md5::digest(content).iter().map(|b| format!("{b:02x}")).collect();
         digest == self.md5
     }
 
-    /// Where it is in `folder`, under either spelling (`-idx` or `.idx`), plain or gzipped.
+    /// Returns the path of the file in `folder`, under either spelling (`-idx` or `.idx`), plain or gzipped.
     pub fn find(&self, folder: &Path) -> Option<PathBuf> {
         let dotted = self.name.replace("-idx", ".idx");
         let names = [self.name, &dotted].map(|name| [name.to_owned(), format!("{name}.gz")]);
@@ -80,7 +80,7 @@ impl MnistFile {
     }
 }
 
-/// Whether all four files are in `folder`.
+/// Returns whether all four files are in `folder`.
 pub fn is_present(folder: &Path) -> bool {
     FILES.iter().all(|file| file.find(folder).is_some())
 }
@@ -89,19 +89,20 @@ pub fn is_present(folder: &Path) -> bool {
 ///
 /// # Errors
 ///
-/// When one is missing or damaged; see [`idx::read`].
+/// If a file is missing or damaged; see [`idx::read`].
 pub fn read(folder: &Path) -> Result<ImageSet> {
     let [train, test] = parts(folder, CLASSES)?;
     let synthetic = folder.join(SYNTHETIC_MARK).exists();
     ImageSet::new("mnist", Some(folder.to_path_buf()), synthetic, CLASSES, train, test)
 }
 
-/// Reads pictures of one's own in files of these names, or EMNIST's: a set called as its folder, with as many
-/// classes as the largest label says. Where no label is 0, as of EMNIST's letters, they are numbered from 1.
+/// Reads the user's own images in files with these names, or in EMNIST's files. The set is named after its folder,
+/// and the largest label determines the number of classes. If no label is 0, as in EMNIST's letters, the labels count
+/// from 1.
 ///
 /// # Errors
 ///
-/// As [`read`], and when there is one class, or the files of several sets.
+/// If [`read`] would fail, there is only one class, or the folder has the files of several sets.
 pub fn read_own(folder: &Path) -> Result<ImageSet> {
     let paths = match emnist(folder)? {
         Some(paths) => paths,
@@ -121,19 +122,19 @@ pub fn read_own(folder: &Path) -> Result<ImageSet> {
     ImageSet::new(&name, Some(folder.to_path_buf()), synthetic, classes, train, test)
 }
 
-/// What to do where a file is missing: of MNIST, and of pictures of one's own in such files.
+/// Advice for a missing file, of MNIST and of the user's own images in such files.
 const FETCH: &str = "`gelu data fetch mnist` downloads MNIST; --data DIR names another folder";
 const OWN: &str = "idx stands for four files with the names that MNIST's have; pictures in folders, one for each class, are \
                    compared on by `gelu compare --images DIR`";
 
-/// The four files of a folder.
+/// Returns the paths of the four files of a folder.
 fn required(folder: &Path, advice: &str) -> Result<[PathBuf; 4]> {
     let [a, b, c, d] = FILES.map(|file| file.require(folder, advice));
     Ok([a?, b?, c?, d?])
 }
 
-/// The four files that EMNIST has for one of its six sets, `emnist-SET-train-images-idx3-ubyte` and so on,
-/// plain or gzipped; `None` where there is none.
+/// Returns the paths of the four files of one of EMNIST's six sets, `emnist-SET-train-images-idx3-ubyte` and so on,
+/// plain or gzipped; `None` if there are none.
 fn emnist(folder: &Path) -> Result<Option<[PathBuf; 4]>> {
     const ENDS: [&str; 4] = [
         "-train-images-idx3-ubyte",
@@ -178,12 +179,12 @@ fn emnist(folder: &Path) -> Result<Option<[PathBuf; 4]>> {
     }
 }
 
-/// The two parts that the four files of a folder hold.
+/// Reads the two splits in the four files of a folder.
 fn parts(folder: &Path, classes: usize) -> Result<[Images; 2]> {
     read_parts(&required(folder, FETCH)?, classes)
 }
 
-/// The two parts that four files hold: training images, training labels, test images, test labels.
+/// Reads the two splits in four files: training images, training labels, test images, test labels.
 fn read_parts(
     [images, labels, test_images, test_labels]: &[PathBuf; 4],
     classes: usize,
@@ -198,27 +199,27 @@ fn read_parts(
     Ok([train?, test.unwrap_or_else(|panic| resume_unwind(panic))?])
 }
 
-/// What is to be said about one file of a folder.
+/// The result of checking one file of a folder.
 #[derive(Debug)]
 pub struct FileReport {
-    /// Which of the four.
+    /// The file that was checked.
     pub file: MnistFile,
-    /// Where it was found.
+    /// The path of the file, if it was found.
     pub path: Option<PathBuf>,
-    /// How many items it holds and whether they are the canonical ones, or what is wrong.
+    /// The number of items in the file and whether they are the canonical ones, or the problem.
     pub finding: Result<Finding>,
 }
 
-/// What a sound file holds.
+/// The content of an intact file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Pictures or labels.
+    /// Number of images or labels.
     pub items: usize,
     /// Whether the content is byte for byte the canonical MNIST.
     pub canonical: bool,
 }
 
-/// Looks at all four files of a folder, and goes on after a damaged one.
+/// Checks all four files of a folder, and continues after a damaged one.
 pub fn check(folder: &Path) -> Vec<FileReport> {
     FILES
         .iter()
@@ -238,18 +239,17 @@ fn inspect(file: MnistFile, folder: &Path) -> Result<Finding> {
     Ok(Finding { items, canonical: file.is_canonical(&read_bytes(&path)?) })
 }
 
-/// Writes a set as the four files of MNIST, gzipped, and marks the folder as synthetic where the
-/// set is.
+/// Writes a set as the four files of MNIST, gzipped, and marks the folder as synthetic if the set is.
 ///
 /// # Errors
 ///
-/// When a file cannot be written.
+/// If a file cannot be written.
 pub fn write(folder: &Path, set: &ImageSet) -> Result<()> {
     use flate2::{Compression, write::GzEncoder};
     use std::io::Write;
     std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
     if set.source.synthetic && !super::synthetic::is_marked(folder) {
-        // First, so that no generated file ever lies here unmarked.
+        // The mark comes first, so that no generated file is ever here without it.
         super::synthetic::mark(folder, &set.source.name)?;
     }
     let contents = [
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(read(folder.path()).unwrap().source, read_back.source);
     }
 
-    /// EMNIST's letters: other names, test for t10k, and labels from 1.
+    /// The files of EMNIST's letters: other names, `test` instead of `t10k`, and labels from 1.
     #[test]
     fn emnist_is_read_by_its_own_names() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-//! Points with one to three coordinates, for formulas that a network is to learn.
+//! Points with one to three coordinates, for formulas that a network learns.
 //!
-//! What is reported on is the same for every run; what is trained on and chosen by is drawn by the run's
-//! seed, so that a verdict over seeds is one over training points, too.
+//! The test points are the same for every run. The run's seed determines the training and validation points, so that
+//! a verdict over seeds is also one over training points.
 
 use super::DataSource;
 use crate::randomness::{generator, points};
@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 
 /// Name of the set.
 pub const NAME: &str = "points";
-/// Raised when other points are drawn.
+/// Version of the points; increase it when other points are sampled.
 const VERSION: u32 = 1;
-/// Points to train on.
+/// Number of training points.
 pub const TRAIN: usize = 2_000;
-/// Points to choose by.
+/// Number of validation points.
 pub const VALIDATION: usize = 1_000;
-/// Points to report on, inside and outside.
+/// Number of test points, inside and outside each.
 pub const TEST: usize = 2_000;
-/// Points whose values say what a formula's mean and deviation are.
+/// Number of points from which a formula's mean and deviation are computed.
 const SURVEYED: usize = 16_384;
-/// There is one set of test points; it has the streams of this seed, which no run draws from.
+/// The seed of the one set of test points; no run samples from its streams.
 const SEED: u64 = 160_608_415;
 
-/// Points in a row, each of so many coordinates.
+/// Points in order, all with the same number of coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Points {
     variables: usize,
@@ -33,12 +33,12 @@ pub struct Points {
     coordinates: Vec<f32>,
 }
 
-/// Where points lie.
+/// The region of sampled points.
 #[derive(Clone, Copy, Debug)]
 enum Region {
-    /// In [−1, 1)ᵈ, uniformly.
+    /// [−1, 1)ᵈ, uniformly.
     Inside,
-    /// In [−2, 2)ᵈ with 1 < max |x|, uniformly.
+    /// [−2, 2)ᵈ with 1 < max |x|, uniformly.
     Outside,
 }
 
@@ -46,7 +46,7 @@ impl Points {
     fn drawn(region: Region, count: usize, variables: usize, rng: &mut impl Rng) -> Self {
         let mut coordinates = Vec::with_capacity(count * variables);
         while coordinates.len() < count * variables {
-            // Multiples of 2⁻²³, which f32 has all of: the same on every machine.
+            // Multiples of 2^-23, which f32 represents exactly, so that the points are the same on every machine.
             let mut unit = || (rng.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0;
             match region {
                 Region::Inside => coordinates.extend((0..variables).map(|_| unit())),
@@ -61,11 +61,11 @@ impl Points {
         Self { variables, coordinates }
     }
 
-    /// One point, from its coordinates between commas.
+    /// Parses one point from its coordinates separated by commas.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where there are more or fewer than `variables`, or one is no finite number.
+    /// [`Error::Usage`] if there are more or fewer than `variables` coordinates, or one is not a finite number.
     pub fn parse(text: &str, variables: usize) -> Result<Self> {
         let number = |text: &str| text.trim().parse().ok().filter(|x: &f32| x.is_finite());
         let coordinates: Option<Vec<f32>> = text.split(',').map(number).collect();
@@ -82,46 +82,46 @@ impl Points {
         }
     }
 
-    /// How many.
+    /// Returns the number of points.
     pub fn len(&self) -> usize {
         self.coordinates.len() / self.variables
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.coordinates.is_empty()
     }
 
-    /// Coordinates of a point.
+    /// Returns the number of coordinates per point.
     pub fn variables(&self) -> usize {
         self.variables
     }
 
-    /// All coordinates, point after point: `[points, variables]`.
+    /// Returns all coordinates, point after point: `[points, variables]`.
     pub fn coordinates(&self) -> &[f32] {
         &self.coordinates
     }
 
-    /// The first ones, as many as there are.
+    /// Keeps the first `count` points, or all if there are fewer.
     pub fn first(mut self, count: usize) -> Self {
         self.coordinates.truncate(count.saturating_mul(self.variables));
         self
     }
 
-    /// Whether a formula has a value at each.
+    /// Checks that a formula has a value at each point.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming a point where it has none.
+    /// [`Error::Usage`] naming a point without a value.
     pub fn check(&self, formula: &TargetFormula) -> Result<()> {
         self.values(formula).map(drop)
     }
 
-    /// The formula's values, in f64 and in order.
+    /// Returns the formula's values, in f64 and in order.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming a point where it has none.
+    /// [`Error::Usage`] naming a point without a value.
     fn values(&self, formula: &TargetFormula) -> Result<Vec<f64>> {
         let value = |point: &[f32]| {
             let point: Vec<f64> = point.iter().map(|&x| f64::from(x)).collect();
@@ -138,7 +138,7 @@ impl Points {
     }
 }
 
-/// What numbers are measured in: of a formula's values, the mean over [−1, 1]ᵈ is 0 and the standard deviation 1.
+/// The scale of numbers: a formula's scaled values have mean 0 and standard deviation 1 over [−1, 1]ᵈ.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
     mean: f64,
@@ -146,7 +146,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// That of some numbers, not all equal: their mean and deviation.
+    /// Computes the scale of some numbers from their mean and deviation.
     pub fn of(numbers: impl Iterator<Item = f64> + Clone) -> Self {
         let count = numbers.clone().count().max(1) as f64;
         let mean = numbers.clone().sum::<f64>() / count;
@@ -155,21 +155,21 @@ impl Scale {
         Self { mean, deviation }
     }
 
-    /// The target that stands for a value.
+    /// Returns the scaled target for a value.
     pub fn target(&self, value: f64) -> f32 {
         ((value - self.mean) / self.deviation) as f32
     }
 
-    /// The formula's value that a target stands for.
+    /// Returns the value for a scaled target.
     pub fn value(&self, target: f64) -> f64 {
         target * self.deviation + self.mean
     }
 
-    /// The formula's values at some points, in its unit.
+    /// Returns the formula's scaled values at some points.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming a point where it has none.
+    /// [`Error::Usage`] naming a point without a value.
     pub fn targets(&self, formula: &TargetFormula, points: &Points) -> Result<Vec<f32>> {
         let values = points.values(formula)?;
         Ok(values.iter().map(|value| ((value - self.mean) / self.deviation) as f32).collect())
@@ -180,7 +180,7 @@ impl Scale {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointSet {
     dimensions: Vec<Dimension>,
-    /// Where they are from.
+    /// The source of the points.
     pub source: DataSource,
 }
 
@@ -192,7 +192,7 @@ struct Dimension {
 }
 
 impl PointSet {
-    /// Draws them.
+    /// Samples the points.
     pub fn generate() -> Self {
         let dimension = |variables| {
             let rng = &mut generator(SEED, points(variables));
@@ -215,28 +215,28 @@ impl PointSet {
         &self.dimensions[formula.variables() - 1]
     }
 
-    /// The test points in [−1, 1]ᵈ, for a formula's variables.
+    /// Returns the test points in [−1, 1]ᵈ, for a formula's variables.
     pub fn inside(&self, formula: &TargetFormula) -> &Points {
         &self.of(formula).inside
     }
 
-    /// The test points of 1 < max |x| ≤ 2, for a formula's variables.
+    /// Returns the test points with 1 < max |x| ≤ 2, for a formula's variables.
     pub fn outside(&self, formula: &TargetFormula) -> &Points {
         &self.of(formula).outside
     }
 
-    /// What a formula's values are measured in, by 16,384 points in [−1, 1]ᵈ that nothing else is done with.
+    /// Returns the scale of a formula's values, from 16,384 points in [−1, 1]ᵈ that have no other use.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] where it has no value at one of them, or the same at all.
+    /// [`Error::Usage`] if the formula has no value at one of the points, or the same value at all of them.
     pub fn scale(&self, formula: &TargetFormula) -> Result<Scale> {
         let values = self.of(formula).surveyed.values(formula)?;
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let square = |value: &f64| (value - mean) * (value - mean);
         let deviation = (values.iter().map(square).sum::<f64>() / count).sqrt();
-        // Rounding alone makes so little.
+        // A smaller deviation is only a rounding error.
         match deviation > 1e-9 * mean.abs() && deviation.is_finite() {
             true => Ok(Scale { mean, deviation }),
             false => Err(Error::Usage(format!(
@@ -247,10 +247,9 @@ impl PointSet {
     }
 }
 
-/// The points that a run trains on, and those that it chooses by: functions of its seed and the number of
-/// variables.
+/// Returns the training and the validation points of a run. They depend only on its seed and the number of variables.
 pub fn of_run(seed: u64, variables: usize) -> [Points; 2] {
-    // A run of the test points' own seed would train on them.
+    // A run with the test points' own seed would train on them.
     let seed = if seed == SEED { u64::MAX } else { seed };
     let rng = &mut generator(seed, points(variables));
     [TRAIN, VALIDATION].map(|count| Points::drawn(Region::Inside, count, variables, rng))
@@ -264,8 +263,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Of the largest of |x| in d dimensions, uniform over [−1, 1]ᵈ, the mean is d/(d + 1); over the shell
-    /// 1 < max |x| ≤ 2 it is d/(d + 1) · (2^(d+1) − 1)/(2^d − 1).
+    /// The largest |x| in d dimensions, uniform over [−1, 1]ᵈ, has the mean d/(d + 1); over the shell 1 < max |x| ≤
+    /// 2, it has the mean d/(d + 1) · (2^(d+1) − 1)/(2^d − 1).
     #[test]
     fn points_lie_uniformly_where_they_are_said_to() {
         let set = PointSet::generate();
@@ -292,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Over [−1, 1] x has the deviation 1/√3, and x² the mean 1/3 and the deviation √(4/45).
+    /// Over [−1, 1], x has the deviation 1/√3, and x² has the mean 1/3 and the deviation √(4/45).
     #[test]
     fn values_are_measured_in_deviations_from_their_mean() {
         let set = PointSet::generate();
@@ -318,7 +317,7 @@ mod tests {
         assert!(error.contains("flat=0*x+3 deviates by 0 from its mean 3"), "{error}");
         let error = set.scale(&formula("root=sqrt(x)")).unwrap_err().to_string();
         assert!(error.contains("root=sqrt(x) is NaN at [-0."), "{error}");
-        // Inside all is well, and outside it is not.
+        // The formula has values at all points inside, but not outside.
         let root = formula("root=sqrt(3-2*x)");
         let scale = set.scale(&root).unwrap();
         assert!(scale.targets(&root, set.outside(&root)).is_err());

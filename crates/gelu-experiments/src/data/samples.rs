@@ -4,17 +4,17 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Examples that lie on a device, to be taken in batches.
+/// Examples on a device, to be taken in batches.
 ///
-/// Windows lie there as a table of vectors and the numbers of their rows: a batch is gathered when
-/// it is taken, and overlapping windows take no more memory than their vectors.
+/// Windows are stored as a table of vectors and the numbers of their rows. A batch is gathered when it is taken, and
+/// overlapping windows take no more memory than their vectors.
 #[derive(Clone, Debug)]
 pub struct Samples {
     inputs: Inputs,
     labels: Tensor<1, Int>,
-    /// Where there are no classes, the number to be found for each; of rows alone.
+    /// The number to predict for each example, if there are no classes; only with `Inputs::Rows`.
     targets: Option<Targets>,
-    /// Where each group of examples ends; `None` where every example stands for itself.
+    /// The end of each group of examples; `None` if every example is its own group.
     groups: Option<Arc<[usize]>>,
 }
 
@@ -25,26 +25,26 @@ enum Inputs {
     Rows(Tensor<2>),
     /// `[rows, width]` and `[examples, window]`
     Windows { table: Tensor<2>, rows: Tensor<2, Int> },
-    /// `[characters]`, in windows of so many.
+    /// `[characters]`, in windows of `context` characters.
     Text { characters: Tensor<1, Int>, context: usize },
 }
 
-/// Which examples make a batch.
+/// The examples of a batch.
 #[derive(Debug)]
 pub(super) enum Chosen {
     Range(Range<usize>),
     Indices(Vec<i32>),
-    /// Windows of a text, by the characters they begin at.
+    /// Windows of a text, by the positions of their first characters.
     Places(Vec<i32>),
 }
 
 impl Samples {
-    /// Pictures.
+    /// Creates examples of images.
     pub fn of_images(images: &Images, pixels: Pixels, device: &Device) -> Self {
         images.to_examples(pixels, device).into()
     }
 
-    /// Windows; `grouped` keeps their groups together in batches.
+    /// Creates examples of windows; `grouped` keeps the examples of a group together in batches.
     pub fn of_windows(windows: &Windows, grouped: bool, device: &Device) -> Self {
         let height = windows.table().len() / windows.width();
         let table = TensorData::new(windows.table().to_vec(), [height, windows.width()]);
@@ -62,12 +62,13 @@ impl Samples {
         }
     }
 
-    /// A text, in windows of `context` characters: an example is a character, from those before it in its
-    /// window. In order, windows do not overlap, and what is left at the end is no example.
+    /// Creates examples of a text, in windows of `context` characters. An example predicts a character from the
+    /// characters before it in its window. In sequential order, windows do not overlap, and the rest at the end is
+    /// not used.
     ///
     /// # Panics
     ///
-    /// If the text has not one character more than a window.
+    /// If the text does not have at least one character more than a window.
     pub fn of_text(text: &[u32], context: usize, device: &Device) -> Self {
         assert!(context > 0 && text.len() > context, "{} characters are no window", text.len());
         let data: Vec<i32> = text.iter().map(|&character| character as i32).collect();
@@ -78,7 +79,7 @@ impl Samples {
         Self { inputs, labels, targets: None, groups: None }
     }
 
-    /// Points, and the number to be found at each.
+    /// Creates examples of points with their numbers to predict.
     ///
     /// # Panics
     ///
@@ -95,7 +96,7 @@ impl Samples {
         }
     }
 
-    /// Rows of a table.
+    /// Creates examples of the rows of a table.
     pub fn of_rows(rows: &Rows, device: &Device) -> Self {
         let count = rows.labels.len();
         let labels: Vec<i32> = rows.labels.iter().map(|&label| i32::from(label)).collect();
@@ -109,22 +110,22 @@ impl Samples {
         }
     }
 
-    /// The same examples, each standing for itself; those of a text stay in their windows.
+    /// Returns the same examples without groups; the examples of a text stay in their windows.
     pub fn ungrouped(self) -> Self {
         Self { groups: None, ..self }
     }
 
-    /// How many examples.
+    /// Returns the number of examples.
     pub fn len(&self) -> usize {
         self.labels.dims()[0]
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many things a batch is a number of: groups, windows of a text, or examples.
+    /// Returns the number of units that batches count: groups, windows of a text, or examples.
     pub fn units(&self) -> usize {
         match &self.groups {
             Some(groups) => groups.len(),
@@ -132,7 +133,7 @@ impl Samples {
         }
     }
 
-    /// How many examples a window of a text has; 1 where there is no text.
+    /// Returns the number of examples in a window of a text; 1 for other inputs.
     pub(super) fn examples_a_window(&self) -> usize {
         match &self.inputs {
             Inputs::Text { context, .. } => *context,
@@ -140,7 +141,7 @@ impl Samples {
         }
     }
 
-    /// Where a window of a text can begin; `None` where there is no text.
+    /// Returns the positions where a window of a text can begin; `None` for other inputs.
     pub(super) fn places(&self) -> Option<Range<i32>> {
         match &self.inputs {
             Inputs::Text { characters, context } => {
@@ -150,7 +151,7 @@ impl Samples {
         }
     }
 
-    /// Numbers of an input; of a text, tokens in a window.
+    /// Returns the numbers per input; for a text, the tokens per window.
     pub fn features(&self) -> usize {
         match &self.inputs {
             Inputs::Rows(rows) => rows.dims()[1],
@@ -159,12 +160,12 @@ impl Samples {
         }
     }
 
-    /// The device they lie on.
+    /// Returns the device of the examples.
     pub fn device(&self) -> Device {
         self.labels.device()
     }
 
-    /// The same on another device.
+    /// Returns a copy on another device.
     pub fn to_device(&self, device: &Device) -> Self {
         let inputs = match self.inputs.clone() {
             Inputs::Rows(rows) => Inputs::Rows(rows.to_device(device)),
@@ -183,20 +184,20 @@ impl Samples {
         }
     }
 
-    /// The inputs of the first examples, `[examples, features]`, as many as there are.
+    /// Returns the inputs of the first `count` examples, or all if there are fewer, `[examples, features]`.
     ///
     /// # Panics
     ///
-    /// If they are tokens.
+    /// If the inputs are tokens.
     pub fn first_inputs(&self, count: usize) -> Tensor<2> {
         self.take(&Chosen::Range(0..count.min(self.len()))).inputs.numbers()
     }
 
-    /// The same examples with other inputs, made from theirs as `[examples, features]`.
+    /// Returns the same examples with inputs that `change` makes from theirs, `[examples, features]`.
     ///
     /// # Panics
     ///
-    /// If `change` returns another number of examples, or there are tokens.
+    /// If `change` returns another number of examples, or the inputs are tokens.
     pub fn map_inputs(self, change: impl FnOnce(Tensor<2>) -> Tensor<2>) -> Self {
         let all = self.take(&Chosen::Range(0..self.len()));
         let inputs = change(all.inputs.numbers());
@@ -204,7 +205,7 @@ impl Samples {
         Self { inputs: Inputs::Rows(inputs), ..self }
     }
 
-    /// The examples that belong to some units.
+    /// Converts units into their examples.
     pub(super) fn resolve(&self, units: &Chosen) -> Chosen {
         let Some(ends) = &self.groups else {
             return match units {
@@ -225,7 +226,7 @@ impl Samples {
         }
     }
 
-    /// Gathers some examples; of a text, some windows.
+    /// Gathers some examples; for a text, some windows.
     pub(super) fn take(&self, chosen: &Chosen) -> Examples {
         let (labels, targets) = (self.labels.clone(), self.targets.clone());
         match (&self.inputs, chosen) {
@@ -262,7 +263,7 @@ fn indices_on(indices: &[i32], device: &Device) -> Tensor<1, Int> {
     Tensor::from_data(TensorData::new(indices.to_vec(), [indices.len()]), device)
 }
 
-/// Windows of a text: of a range one behind the other, else from the places they begin at.
+/// Returns windows of a text: those of a range one after the other, or those at given positions.
 fn windows_of(characters: &Tensor<1, Int>, context: usize, chosen: &Chosen) -> Examples {
     let starts: Vec<i32> = match chosen {
         Chosen::Range(range) => {
@@ -286,7 +287,7 @@ fn windows_of(characters: &Tensor<1, Int>, context: usize, chosen: &Chosen) -> E
     Examples { inputs: BatchInputs::Tokens(tokens), labels: taken(1), targets: None }
 }
 
-/// The vectors of windows, one behind the other: `[examples, window · width]`.
+/// Returns the vectors of windows, one after the other: `[examples, window · width]`.
 fn gather(table: &Tensor<2>, rows: Tensor<2, Int>) -> Tensor<2> {
     let ([examples, window], width) = (rows.dims(), table.dims()[1]);
     table.clone().select(0, rows.reshape([examples * window])).reshape([examples, window * width])

@@ -1,23 +1,23 @@
 use super::{DataSource, ImageSet, PointSet, TableSet, TextSet, WindowSet, points};
 use super::{Table, Target};
 
-/// A data set as it is read: pictures in two parts, windows over vectors or a text in three.
+/// A data set as it was read: images in two splits, or windows over vectors or a text in three.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DataSet {
-    /// Pictures; validation is taken from the training part.
+    /// Images; the validation images are taken from the training images.
     Pictures(ImageSet),
-    /// Words with their neighbours, frames with theirs; with a validation part of their own.
+    /// Words with neighbouring words, or frames with neighbouring frames; with a validation split.
     Windows(WindowSet),
-    /// A text, by characters, in three parts.
+    /// A text, as characters, in three splits.
     Text(TextSet),
-    /// Points where formulas have values.
+    /// Points with the values of formulas.
     Points(PointSet),
-    /// Tables of one's own, whose rows each run splits by its seed.
+    /// The user's own tables; each run splits their rows by its seed.
     Tables(TableSet),
 }
 
 impl DataSet {
-    /// Where it is from.
+    /// Returns the source of the data.
     pub fn source(&self) -> &DataSource {
         match self {
             Self::Pictures(set) => &set.source,
@@ -38,8 +38,8 @@ impl DataSet {
         }
     }
 
-    /// Number of classes; of a text, how many different characters there are; of points, where numbers are
-    /// learned, that of outputs; of tables, that of the first.
+    /// Returns the number of classes. For a text it is the number of different characters, for points the number of
+    /// outputs, 1, and for tables the number of the first table.
     pub fn classes(&self) -> usize {
         match self {
             Self::Pictures(set) => set.classes,
@@ -50,7 +50,7 @@ impl DataSet {
         }
     }
 
-    /// The names of the classes, by their numbers; none of a text, of points and of tables.
+    /// Returns the names of the classes, by their numbers; empty for a text, for points and for tables.
     pub fn names(&self) -> Vec<String> {
         match self {
             Self::Pictures(set) if set.names.is_empty() => {
@@ -62,7 +62,7 @@ impl DataSet {
         }
     }
 
-    /// Channels, height and width of a picture; `None` where there are none.
+    /// Returns the channels, height and width of an image; `None` if there are no images.
     pub fn picture(&self) -> Option<[usize; 3]> {
         match self {
             Self::Pictures(set) => Some([set.train.channels, set.train.height, set.train.width]),
@@ -70,7 +70,7 @@ impl DataSet {
         }
     }
 
-    /// What it holds, in a line.
+    /// Describes the data in one line.
     pub fn describe(&self) -> String {
         match self {
             Self::Pictures(set) => format!(

@@ -1,8 +1,8 @@
-//! Spoken digits: recordings named `{digit}_{speaker}_{index}.wav`, as the Free Spoken Digit
-//! Dataset names them, 8 kHz, 16 bits, one channel.
+//! Spoken digits: recordings named `{digit}_{speaker}_{index}.wav`, as in the Free Spoken Digit Dataset; 8 kHz, 16
+//! bits, one channel.
 //!
-//! The recordings 0 to 4 of each speaker and digit are for testing, as is customary, 5 to 9 for
-//! validation, all others for training. Every frame of a recording has its digit for a label.
+//! As usual, the recordings 0 to 4 of each speaker and digit are for test. The recordings 5 to 9 are for validation,
+//! and all others for training. The label of every frame of a recording is its digit.
 //!
 //! Jackson et al., github.com/Jakobovski/free-spoken-digit-dataset, CC BY-SA 4.0.
 
@@ -21,14 +21,14 @@ use std::path::{Path, PathBuf};
 
 /// Number of classes.
 pub const CLASSES: usize = 10;
-/// Samples a second.
+/// Samples per second.
 pub const RATE: u32 = 8_000;
-/// Recordings of these numbers are for testing.
+/// Indices of the test recordings.
 pub const TEST: Range<u32> = 0..5;
-/// Recordings of these numbers are for validation.
+/// Indices of the validation recordings.
 pub const VALIDATION: Range<u32> = 5..10;
 
-/// What a file is called.
+/// A recording, with the information in its file name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Take {
     digit: u8,
@@ -66,7 +66,7 @@ impl Take {
     }
 }
 
-/// Whether recordings are in `folder`, or in `recordings` below it.
+/// Returns whether recordings are in `folder`, or in `recordings` below it.
 pub fn is_present(folder: &Path) -> bool {
     sounds(folder).is_ok_and(|sounds| !sounds.is_empty())
 }
@@ -75,7 +75,7 @@ pub fn is_present(folder: &Path) -> bool {
 ///
 /// # Errors
 ///
-/// When a file's name, format, rate or length is not as above, or a part would be empty.
+/// If a file's name, format, rate or length is not as above, or a split would be empty.
 pub fn read(folder: &Path) -> Result<WindowSet> {
     let takes = sounds(folder)?.into_iter().map(Take::named).collect::<Result<Vec<Take>>>()?;
     let analysis = Analysis::new(RATE)?;
@@ -97,13 +97,13 @@ pub fn read(folder: &Path) -> Result<WindowSet> {
     parts.into_set(names, RATE, DataSource::new("spoken-digits", location, synthetic, fingerprints))
 }
 
-/// The folder that holds the recordings: `folder`, or `recordings` below it.
+/// Returns the folder of the recordings: `folder`, or `recordings` below it.
 pub fn root(folder: &Path) -> PathBuf {
     let inner = folder.join("recordings");
     if inner.is_dir() { inner } else { folder.to_path_buf() }
 }
 
-/// The WAV files, by name.
+/// Returns the WAV files, sorted by name.
 fn sounds(folder: &Path) -> Result<Vec<PathBuf>> {
     let folder = root(folder);
     let mut sounds = Vec::new();
@@ -117,13 +117,12 @@ fn sounds(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(sounds)
 }
 
-/// Writes `count` generated recordings of every digit by each of `speakers` voices, marked
-/// synthetic. A digit is three sounds between silences.
+/// Writes `count` generated recordings of every digit by each of `speakers` voices, marked as synthetic. A digit is
+/// three sounds between silences.
 ///
 /// # Errors
 ///
-/// When there would be nothing to train on, the folder holds anything else, or a file cannot be
-/// written.
+/// If there would be no training recordings, the folder contains anything else, or a file cannot be written.
 pub fn write_synthetic(folder: &Path, speakers: usize, count: u32) -> Result<()> {
     if speakers == 0 || count <= VALIDATION.end {
         return Err(Error::Usage(format!(
@@ -177,11 +176,11 @@ mod tests {
             assert_eq!(part.labels().iter().collect::<BTreeSet<_>>().len(), CLASSES);
             assert!(part.table().iter().all(|value| value.is_finite()));
         }
-        // Sorted by name, the first recordings are of digit 0 and the last of digit 9.
+        // Recordings are sorted by name: the first are of digit 0 and the last of digit 9.
         assert_eq!((set.train.labels()[0], set.train.labels().last()), (0, Some(&9)));
     }
 
-    /// The same sounds in the same order, of which one is called another digit.
+    /// The same sounds in the same order, but one has another digit in its name.
     #[test]
     fn a_name_is_part_of_the_fingerprint() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,15 +1,15 @@
-//! Text files as lines that errors can name.
+//! Reads text files so that errors can name lines.
 
 use crate::{Error, Result};
 use gelu_compare::error::Place;
 pub(super) use gelu_compare::names::excerpt as shown;
 use std::path::Path;
 
-/// The content of a file as text, without a byte order mark; `path` is what errors call it.
+/// Returns the content of a file as text, without a byte order mark; error messages name `path`.
 ///
 /// # Errors
 ///
-/// When it is not UTF-8: with the line, or what it is where that is known.
+/// If the content is not UTF-8; the message names the line, or the file's format if it is known.
 pub(super) fn from_utf8<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         if let Some((what, advice)) = other_format(bytes) {
@@ -24,7 +24,7 @@ pub(super) fn from_utf8<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// What a file is that is no text, by its first bytes, and what to do about it.
+/// Returns the format of a file that is not text, by its first bytes, and advice.
 fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const TABLE: &str = "write it as CSV, for example with `to_csv` of pandas";
     const UNPACK: &str = "unpack it";

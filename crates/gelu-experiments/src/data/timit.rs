@@ -6,14 +6,12 @@
 //! TEST/DR1/…
 //! ```
 //!
-//! Names may be in either case, and the tree may lie in a folder `TIMIT` or `data`. The two `SA`
-//! sentences, which every speaker reads, are left out. Training: the 3,696 other sentences of
-//! `TRAIN`. Test: the 192 of the 24 speakers of the core test set. Validation: the 1,152 of the
-//! other 144 speakers of `TEST`.
+//! Names may be in either case, and the tree may be in a folder `TIMIT` or `data`. The two `SA` sentences, which
+//! every speaker reads, are left out. Training uses the 3,696 other sentences of `TRAIN`, test the 192 sentences of
+//! the 24 speakers of the core test set, and validation the 1,152 sentences of the other 144 speakers of `TEST`.
 //!
-//! The label of a frame is the phone at its centre, one of 39 classes ([`phones`]). A frame in a
-//! glottal stop, which has no class, or where no phone is given, is a neighbour of others but no
-//! example.
+//! The label of a frame is the phone at its centre, one of 39 classes ([`phones`]). A frame in a glottal stop, which
+//! has no class, or without a phone is a neighbour of other frames but not an example.
 //!
 //! Garofolo et al., TIMIT Acoustic-Phonetic Continuous Speech Corpus, LDC93S1, 1993; licensed by
 //! the Linguistic Data Consortium.
@@ -35,23 +33,23 @@ use std::path::{Path, PathBuf};
 
 /// Number of classes.
 pub const CLASSES: usize = phones::FOLDED.len();
-/// Samples a second.
+/// Samples per second.
 pub const RATE: u32 = 16_000;
-/// Training, validation and test sentences of the whole corpus.
+/// Numbers of training, validation and test sentences in the whole corpus.
 pub const SENTENCES: [usize; 3] = [3_696, 1_152, 192];
 
-/// The speakers of the core test set: two men and a woman of each of the eight dialect regions, in
-/// their order. TIMIT's own documentation (`DOC/TESTSET.DOC`), table 3.
+/// The speakers of the core test set: two men and a woman of each of the eight dialect regions, in the order of
+/// TIMIT's own documentation (`DOC/TESTSET.DOC`), table 3.
 pub const CORE_TEST: [&str; 24] = [
     "MDAB0", "MWBT0", "FELC0", "MTAS1", "MWEW0", "FPAS0", "MJMP0", "MLNT0", "FPKT0", "MLLL0",
     "MTLS0", "FJLM0", "MBPM0", "MKLT0", "FNLP0", "MCMJ0", "MJDH0", "FMGD0", "MGRT0", "MNJM0",
     "FDHC0", "MJLN0", "MPAM0", "FMLD0",
 ];
 
-/// A sentence's files.
+/// The files of a sentence.
 #[derive(Clone, Debug)]
 struct Sentence {
-    /// Of its speaker, in capitals.
+    /// The name of the speaker, in capitals.
     speaker: String,
     sound: PathBuf,
     phones: PathBuf,
@@ -68,7 +66,7 @@ impl Sentence {
         };
         let samples = recording.samples.len();
         let end = segments.last().map_or(0, |last| last.samples.end);
-        // A hundredth of a second beyond the sound is no frame's centre.
+        // A hundredth of a second beyond the sound cannot be a frame's centre.
         if end > samples as u64 + u64::from(RATE / 100) {
             let sound = self.sound.display();
             return refuse(format!(
@@ -88,7 +86,7 @@ impl Sentence {
     }
 }
 
-/// Whether `folder` holds a tree with `TRAIN` and `TEST`.
+/// Returns whether `folder` contains a tree with `TRAIN` and `TEST`.
 pub fn is_present(folder: &Path) -> bool {
     find_tree(folder).is_ok()
 }
@@ -97,8 +95,8 @@ pub fn is_present(folder: &Path) -> bool {
 ///
 /// # Errors
 ///
-/// When the tree is not as above or incomplete, a file is damaged, a sound is not of 16 kHz, or
-/// phones do not fit their sound. A tree marked synthetic may be of any size.
+/// If the tree is not as above or incomplete, a file is damaged, a sound does not have 16 kHz, or phones do not fit
+/// their sound. A tree that is marked as synthetic may have any size.
 pub fn read(folder: &Path) -> Result<WindowSet> {
     let (root, [train, rest]) = find_tree(folder)?;
     let train = sentences(&train)?;
@@ -128,16 +126,16 @@ pub fn read(folder: &Path) -> Result<WindowSet> {
     parts.into_set(names, RATE, DataSource::new("timit", location, synthetic, fingerprints))
 }
 
-/// The folder that holds `TRAIN` and `TEST`: `folder`, or one below it.
+/// Returns the folder with `TRAIN` and `TEST`: `folder`, or one below it.
 ///
 /// # Errors
 ///
-/// When there is none.
+/// If there is no such folder.
 pub fn root(folder: &Path) -> Result<PathBuf> {
     Ok(find_tree(folder)?.0)
 }
 
-/// What is in a folder, by its name in capitals.
+/// Returns the entries of a folder, by their names in capitals.
 fn entries(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let list = std::fs::read_dir(folder).map_err(Error::io("list", folder))?;
     let mut entries = BTreeMap::new();
@@ -148,7 +146,7 @@ fn entries(folder: &Path) -> Result<BTreeMap<String, PathBuf>> {
     Ok(entries)
 }
 
-/// The folder that holds `TRAIN` and `TEST`, and those two.
+/// Returns the folder with `TRAIN` and `TEST`, and these two folders.
 fn find_tree(folder: &Path) -> Result<(PathBuf, [PathBuf; 2])> {
     let mut inside = entries(folder)?;
     let mut roots = vec![folder.to_path_buf()];
@@ -163,7 +161,7 @@ fn find_tree(folder: &Path) -> Result<(PathBuf, [PathBuf; 2])> {
     Err(Error::data(folder, Place::File, "TRAIN and TEST are not in it", advice))
 }
 
-/// The sentences of `TRAIN` or `TEST`, without `SA`, by dialect region, speaker and name.
+/// Returns the sentences of `TRAIN` or `TEST`, without `SA`, sorted by dialect region, speaker and name.
 fn sentences(part: &Path) -> Result<Vec<Sentence>> {
     let mut sentences = Vec::new();
     let regions = entries(part)?.into_iter().filter(|(name, path)| {
@@ -185,7 +183,7 @@ fn sentences(part: &Path) -> Result<Vec<Sentence>> {
                     [Some(sound), Some(phones)] => {
                         sentences.push(Sentence { speaker: speaker.clone(), sound, phones });
                     }
-                    // Taken together with its partner already.
+                    // Taken already, together with its partner.
                     [None, None] => {}
                     [sound, _] => {
                         let missing = if sound.is_some() { "PHN" } else { "WAV" };
@@ -199,24 +197,23 @@ fn sentences(part: &Path) -> Result<Vec<Sentence>> {
     Ok(sentences)
 }
 
-/// How many speakers of each part a generated tree has; each reads ten sentences.
+/// The numbers of speakers in a generated tree; each reads ten sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speakers {
-    /// Below `TRAIN`.
+    /// Number of speakers below `TRAIN`.
     pub train: usize,
-    /// Below `TEST`, outside the core test set.
+    /// Number of speakers below `TEST`, outside the core test set.
     pub validation: usize,
-    /// Of the core test set.
+    /// Number of speakers of the core test set.
     pub test: usize,
 }
 
-/// Writes a generated tree in TIMIT's layout and formats, marked synthetic. Sentences are silence,
-/// 6 to 14 phones of any kind, and silence; phones of one class sound alike.
+/// Writes a generated tree in TIMIT's layout and formats, marked as synthetic. Sentences are silence, 6 to 14 random
+/// phones, and silence; phones of one class sound alike.
 ///
 /// # Errors
 ///
-/// When a part would be empty or too large, the folder holds anything else, or a file cannot be
-/// written.
+/// If a split would be empty or too large, the folder contains anything else, or a file cannot be written.
 pub fn write_synthetic(folder: &Path, speakers: Speakers) -> Result<()> {
     let Speakers { train, validation, test } = speakers;
     if [train, validation, test].contains(&0) || test > CORE_TEST.len() || train + validation > 999
@@ -232,7 +229,7 @@ pub fn write_synthetic(folder: &Path, speakers: Speakers) -> Result<()> {
     for index in 0..train + validation + test {
         let (part, region, name) = match index.checked_sub(train + validation) {
             Some(core) => ("TEST", core / 3, CORE_TEST[core].to_owned()),
-            // No speaker of TIMIT has a name like these.
+            // No speaker of TIMIT has such a name.
             None => {
                 (if index < train { "TRAIN" } else { "TEST" }, index % 8, format!("X{index:03}0"))
             }
@@ -248,7 +245,8 @@ pub fn write_synthetic(folder: &Path, speakers: Speakers) -> Result<()> {
     Ok(())
 }
 
-/// What a speaker reads: two sentences that all read, three of their own, five that some share.
+/// The kinds of sentences that a speaker reads: two that all speakers read, three of their own, and five that several
+/// share.
 const KINDS: [&str; 10] = ["SA", "SA", "SI", "SI", "SI", "SX", "SX", "SX", "SX", "SX"];
 const SEED: u64 = 0x71317;
 
@@ -304,7 +302,7 @@ mod tests {
         let sexes: String = CORE_TEST.iter().filter_map(|name| name.chars().next()).collect();
         assert_eq!(sexes, "MMF".repeat(8));
         assert_eq!(CORE_TEST.iter().collect::<BTreeSet<_>>().len(), 24);
-        // 168 test speakers and 462 training speakers read eight sentences besides the two SA.
+        // 168 test speakers and 462 training speakers read eight sentences each besides the two `SA`.
         assert_eq!(SENTENCES, [462 * 8, (168 - 24) * 8, 24 * 8]);
     }
 

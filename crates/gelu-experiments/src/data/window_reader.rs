@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// How an input that is not in the data set becomes examples, as those that the network was trained on did.
+/// Converts an input that is not in the data set into examples, in the same way as the training data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowReader {
@@ -17,7 +17,7 @@ pub enum WindowReader {
     Recording {
         /// Samples per second.
         rate: u32,
-        /// What is taken out of each frame.
+        /// The normalisation of each frame.
         normalisation: Box<Normalisation>,
     },
     /// The words of a tweet, whose vectors are the inputs.
@@ -25,12 +25,12 @@ pub enum WindowReader {
 }
 
 impl WindowReader {
-    /// Returns the examples, all of class 0: of a row as its cells between commas, of the recording (WAV or SPHERE) in
-    /// that file, or of words between spaces.
+    /// Returns the examples, all of class 0: of a row as comma-separated cells, of the recording (WAV or SPHERE) in
+    /// the file `input`, or of words separated by spaces.
     ///
     /// # Errors
     ///
-    /// When the input is no such row, the file no such recording, or there is no word.
+    /// If the input is not such a row, the file is not such a recording, or there is no word.
     pub fn read(&self, input: &str) -> Result<Windows> {
         match self {
             Self::Row(reader) => reader.read(input),

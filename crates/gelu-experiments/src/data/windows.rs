@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 /// Labelled windows over a table of vectors: the words of tweets, the frames of recordings.
 ///
-/// An example is `window` rows of the table, one behind the other, and a label. Rows are named, not
-/// copied: the inputs of a whole speech corpus would take eleven times the memory of its frames,
-/// and on a device a batch is one gather from the table. Examples come in groups (a tweet, a
-/// sentence), so that a batch can be a number of those.
+/// An example is `window` rows of the table, one after the other, and a label. The rows are given by their numbers
+/// and not copied: the inputs of a whole speech corpus would take eleven times the memory of its frames, and on a
+/// device a batch is a single gather from the table. Examples come in groups (a tweet, a sentence), so that a batch
+/// can be a number of groups.
 ///
 /// # Shapes
 ///
@@ -44,15 +44,15 @@ pub(super) fn shared<'de, D: Deserializer<'de>>(
 }
 
 impl Windows {
-    /// No examples yet, over a table of rows of `width` numbers.
+    /// Creates windows without examples over a table of rows with `width` numbers.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when the table has more rows than an `i32` counts, as tensors index by it.
+    /// [`Error::Usage`] if the table has more rows than an `i32` can count, because tensors use it as index.
     ///
     /// # Panics
     ///
-    /// If the table is not whole rows, or `width` or `window` is 0.
+    /// If the table does not consist of whole rows, or `width` or `window` is 0.
     pub fn new(table: Arc<[f32]>, width: usize, window: usize) -> Result<Self> {
         assert!(width > 0 && window > 0, "rows and windows hold something");
         assert!(table.len().is_multiple_of(width), "{} is no multiple of {width}", table.len());
@@ -68,7 +68,7 @@ impl Windows {
     ///
     /// # Panics
     ///
-    /// If rows and labels do not belong together, or a row is not in the table.
+    /// If there are not `window` rows per label, or a row is not in the table.
     pub fn push_group(&mut self, rows: &[u32], labels: &[u8]) {
         assert_eq!(rows.len(), labels.len() * self.window, "every label has its window");
         let height = self.table.len() / self.width;
@@ -78,52 +78,52 @@ impl Windows {
         self.group_ends.push(self.labels.len());
     }
 
-    /// How many examples.
+    /// Returns the number of examples.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// Numbers of an input: `window · width`.
+    /// Returns the numbers per input: `window · width`.
     pub fn features(&self) -> usize {
         self.window * self.width
     }
 
-    /// The vectors, row after row.
+    /// Returns the vectors, row after row.
     pub fn table(&self) -> &[f32] {
         &self.table
     }
 
-    /// Numbers in a row of the table.
+    /// Returns the numbers per row of the table.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows in a window.
+    /// Returns the rows per window.
     pub fn window(&self) -> usize {
         self.window
     }
 
-    /// The rows of every example, `window` each.
+    /// Returns the rows of every example, `window` each.
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// The label of every example.
+    /// Returns the label of every example.
     pub fn labels(&self) -> &[u8] {
         &self.labels
     }
 
-    /// How many groups.
+    /// Returns the number of groups.
     pub fn groups(&self) -> usize {
         self.group_ends.len()
     }
 
-    /// The examples of a group.
+    /// Returns the examples of a group.
     ///
     /// # Panics
     ///
@@ -133,20 +133,19 @@ impl Windows {
         start..self.group_ends[index]
     }
 
-    /// Where each group ends, as an index of examples.
+    /// Returns the end of each group, as an index of examples.
     pub fn group_ends(&self) -> &[usize] {
         &self.group_ends
     }
 
-    /// What was sampled together: the examples of each group.
+    /// Returns the test groups: examples of one group were sampled together.
     pub fn sampled(&self) -> TestGroups {
         TestGroups::of_sizes((0..self.groups()).map(|index| self.group(index).len()))
     }
 
-    /// As many groups, evenly spread; all, where there are no more.
+    /// Returns `count` evenly spread groups; all if there are no more.
     ///
-    /// Data sets are sorted by what they are recordings of, and their first ones would be of one
-    /// kind.
+    /// Data sets are sorted, for example by speaker or digit, so the first groups would be too similar.
     pub fn spread(&self, count: usize) -> Self {
         let all = self.groups();
         if count >= all {
@@ -162,7 +161,7 @@ impl Windows {
         chosen
     }
 
-    /// The inputs of some examples, flat: `[examples, features]`.
+    /// Returns the inputs of some examples, flat: `[examples, features]`.
     ///
     /// # Panics
     ///
@@ -177,23 +176,23 @@ impl Windows {
     }
 }
 
-/// A data set of windows in its customary three parts.
+/// A data set of windows in its three usual splits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowSet {
-    /// What to train on.
+    /// The training windows.
     pub train: Windows,
-    /// What to choose by.
+    /// The validation windows.
     pub validation: Windows,
-    /// What to report on.
+    /// The test windows.
     pub test: Windows,
     /// Number of classes; every label is below it.
     pub classes: usize,
-    /// Where it is from.
+    /// The source of the data.
     #[serde(serialize_with = "without_location")]
     pub source: DataSource,
     /// The names of the classes, by their numbers.
     pub names: Vec<String>,
-    /// How an input that is not in the set is read; `None` where it cannot be.
+    /// Converts an input that is not in the set; `None` if that is impossible.
     pub reader: Option<WindowReader>,
 }
 

@@ -3,23 +3,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What the loss of a comparison is.
+/// The kind of the loss in a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
-    /// −ln of the probability given to the right class, in nats.
+    /// −ln of the probability that the network gives to the right class, in nats.
     #[default]
     LogLoss,
-    /// The mean over inputs of the squared difference from what they should be.
+    /// The mean squared difference between outputs and targets.
     SquaredError,
-    /// The mean over points of the squared difference from a formula's value, in the formula's variance.
+    /// The mean over points of the squared difference from a formula's value, in units of the formula's variance.
     ScaledSquaredError,
-    /// The mean over rows of the squared difference from a table's numbers, in the variance of those trained on.
+    /// The mean over rows of the squared difference from a table's numbers, in units of the training rows' variance.
     UnexplainedVariance,
 }
 
 impl LossKind {
-    /// In headings: `loss` or `MSE`.
+    /// Returns the name in headings: `loss` or `MSE`.
     pub fn heading(self) -> &'static str {
         match self {
             Self::LogLoss => "loss",
@@ -28,25 +28,24 @@ impl LossKind {
     }
 }
 
-/// A quantity measured once an epoch; lower is better for all of them.
+/// A quantity measured once per epoch; lower is better for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// Log loss or mean squared error.
     Loss,
-    /// Fraction of examples classified wrongly.
+    /// Share of wrongly classified examples.
     Error,
-    /// Root mean squared error of a formula's value, in the formula's standard deviation: the root of the
-    /// loss.
+    /// Root mean squared error of a formula's value, in the formula's standard deviation: the root of the loss.
     Rmse,
-    /// The same where 1 < max |x| ≤ 2, of the test points there alone.
+    /// The same error, only on test points with 1 < max |x| ≤ 2.
     Outside,
-    /// The share of the variance of a table's numbers that is left unexplained: 1 − R².
+    /// The unexplained share of the variance of a table's numbers: 1 − R².
     Unexplained,
 }
 
 impl Metric {
-    /// What is measured on a part of the data, in the order it is shown.
+    /// Returns the metrics of a split, in the order in which they are shown.
     pub fn of(loss: LossKind, split: Split) -> &'static [Self] {
         match (loss, split) {
             (LossKind::ScaledSquaredError, Split::Test) => &[Self::Loss, Self::Rmse, Self::Outside],
@@ -58,10 +57,10 @@ impl Metric {
 }
 
 impl Metric {
-    /// As what is measured of every epoch on a part of the data; errors are said in points.
+    /// Returns this metric on a split as a measure of every epoch; errors are in percentage points.
     pub fn on(self, split: Split, loss: LossKind) -> Measure {
         let (heading, unit) = match self {
-            // Squares of errors that have four digits.
+            // Squares of errors with four digits.
             Self::Loss if loss == LossKind::ScaledSquaredError => (loss.heading(), Unit::own(6)),
             Self::Loss => (loss.heading(), Unit::own(4)),
             Self::Error => ("error", Unit::points()),

@@ -1,4 +1,4 @@
-//! The words of the paper's experiments for what is measured, and by what settings are chosen.
+//! The metrics of the paper's experiments, and the metrics that choose settings.
 
 mod metric;
 mod primary;

@@ -4,33 +4,33 @@ use gelu_compare::measure::{Direction, Measure, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The one measure that a comparison is decided by, at the epoch that the recipe reports. Lower is
-/// better.
+/// The one metric that decides a comparison, at the epoch that the recipe reports. Lower is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Primary {
-    /// Fraction of the test examples classified wrongly.
+    /// Share of wrongly classified test examples.
     TestError,
     /// Loss on the test set.
     TestLoss,
-    /// Root mean squared error at the test points where the training points lie, in the formula's standard
+    /// Root mean squared error at the test points in the region of the training points, in the formula's standard
     /// deviation.
     TestRmse,
-    /// The same at the test points around them, 1 < max |x| ≤ 2. No intervals over new points are kept of it.
+    /// The same error at the test points around that region, 1 < max |x| ≤ 2. Without intervals over new points.
     TestOutside,
-    /// The share of the variance of a table's numbers that is left unexplained on the test rows: 1 − R². No intervals
-    /// over new rows are kept of it.
+    /// The unexplained share of the variance of a table's numbers on the test rows: 1 − R². Without intervals over
+    /// new rows.
     TestUnexplained,
-    /// Loss on the training set, as the recipe measures it. Says which network is optimised best, as
-    /// the paper's Figure 2 does, not which one to use.
+    /// Loss on the training set, as the recipe measures it. Like the paper's Figure 2, it shows which network is
+    /// optimised best, not which one to use.
     TrainLoss,
-    /// Fraction of the test examples classified wrongly under noise from Unif[−a, a]: the mean over
-    /// the recipe's amplitudes a above 0. Measured once, on the network that is kept.
+    /// Share of wrongly classified test examples under noise from Unif[−a, a]: the mean over the recipe's amplitudes
+    /// a above 0. Measured once, on the saved network.
     NoisyTestError,
 }
 
 impl Primary {
-    /// What every epoch measures of it, on which split: of errors under noise, those without.
+    /// Returns the metric of every epoch that corresponds to this one, and its split; for errors under noise, the
+    /// error without noise.
     pub fn by_epoch(self) -> (Metric, Split) {
         match self {
             Self::TestError | Self::NoisyTestError => (Metric::Error, Split::Test),
@@ -42,22 +42,22 @@ impl Primary {
         }
     }
 
-    /// Whether it is a fraction, which is said in points.
+    /// Returns whether the metric is a fraction, shown in percentage points.
     pub fn is_error(self) -> bool {
         matches!(self, Self::TestError | Self::NoisyTestError)
     }
 
-    /// Whether it is measured where a table's numbers are learned.
+    /// Returns whether the metric is for learned numbers of a table.
     pub fn is_of_tables(self) -> bool {
         self == Self::TestUnexplained
     }
 
-    /// Whether it is measured where formulas are learned.
+    /// Returns whether the metric is for learned formulas.
     pub fn is_of_formulas(self) -> bool {
         matches!(self, Self::TestRmse | Self::TestOutside)
     }
 
-    /// As recipes and documents name it: `test-error`.
+    /// Returns the name in recipes and documents: `test-error`.
     pub fn name(self) -> &'static str {
         match self {
             Self::TestError => "test-error",
@@ -70,7 +70,7 @@ impl Primary {
         }
     }
 
-    /// As what is compared, where it is none of an epoch's measures.
+    /// Returns the compared measure if it is not one of an epoch's.
     pub(crate) fn under_noise(self, loss: LossKind) -> Option<Measure> {
         (self == Self::NoisyTestError).then(|| Measure {
             name: self.name().to_owned(),
@@ -85,7 +85,7 @@ impl Primary {
         })
     }
 
-    /// In sentences: `test error`, `test loss`, `training MSE`, `test error under noise`.
+    /// Returns the name in sentences: `test error`, `test loss`, `training MSE`, `test error under noise`.
     pub fn words(self, loss: LossKind) -> String {
         match self {
             Self::TestError => "test error".to_owned(),

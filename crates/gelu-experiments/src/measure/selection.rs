@@ -5,8 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What "best" means when a setting is chosen: the lowest value of this, taken over epochs. Never
-/// the test split.
+/// The metric that chooses a setting: its lowest value over epochs is the best. Never on the test split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Selection {
@@ -19,7 +18,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// The metric and the split it looks at.
+    /// Returns the metric and its split.
     pub fn measure(self) -> (Metric, Split) {
         match self {
             Self::ValidLoss => (Metric::Loss, Split::Valid),
@@ -30,7 +29,7 @@ impl Selection {
 }
 
 impl Selection {
-    /// As what is measured of every epoch.
+    /// Returns the measure of every epoch that chooses.
     pub fn by(self, loss: LossKind) -> Measure {
         let (metric, split) = self.measure();
         metric.on(split, loss)

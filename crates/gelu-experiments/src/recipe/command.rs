@@ -3,16 +3,16 @@ use clap::ValueEnum;
 use gelu_learner::activation::TargetFormula;
 
 impl Recipe {
-    /// The built-in recipe that this one is a form of: it has its name, and the same data and network. A
-    /// recipe of one's own may have any name.
+    /// Returns the built-in recipe that this one is a variant of: with the same name, data and network. A user's
+    /// recipe may have any name.
     pub(crate) fn built_in(&self) -> Option<Self> {
         let built_in = Self::named(&self.name).ok()?;
         let same = self.data.asked() == built_in.data.asked() && self.network == built_in.network;
         same.then_some(built_in)
     }
 
-    /// The command that carries this recipe out, where it is a built-in one with what flags change;
-    /// `None` where it takes a file.
+    /// Returns the command that runs this recipe, if it is a built-in recipe changed only by flags; `None` if it
+    /// needs a file.
     pub fn command(&self) -> Option<String> {
         let mut built_in = self.built_in()?;
         let mut words = vec!["gelu".to_owned(), "compare".to_owned(), self.name.clone()];
@@ -51,7 +51,7 @@ impl Recipe {
             joined(&ours.learning_rates),
         );
         flag("dropout", ours.dropout == theirs.dropout, joined(&ours.dropout));
-        // Those of the recipe by their names alone.
+        // Formulas of the recipe, by name only.
         let named = |formula: &TargetFormula| match theirs.formulas.contains(formula) {
             true => formula.name().to_owned(),
             false => formula.to_string(),
@@ -108,8 +108,8 @@ impl Recipe {
         (built_in == *self).then(|| words.join(" "))
     }
 
-    /// What makes this recipe smaller than the built-in one that it is a form of, or leaves out a part of
-    /// the data set, in words; empty where nothing does. [`cuts`](gelu_compare::report::cuts) makes a sentence of it.
+    /// Describes what makes this recipe smaller than the built-in one that it is a variant of, or leaves out a part
+    /// of the data set; empty if nothing does. [`cuts`](gelu_compare::report::cuts) makes a sentence of it.
     pub fn cut_down(&self) -> Vec<String> {
         let mut cuts = Vec::new();
         let built_in = self.built_in();
@@ -126,7 +126,7 @@ impl Recipe {
             };
             fewer("epoch", self.training.epochs, built_in.training.epochs);
             let batches = [self, built_in].map(|recipe| recipe.training.batches.unwrap_or(0));
-            // Of an epoch.
+            // Batches per epoch.
             fewer("batch", batches[0], batches[1]);
             let (ours, theirs) = (&self.comparison, &built_in.comparison);
             fewer("learning rate", ours.learning_rates.len(), theirs.learning_rates.len());
@@ -150,7 +150,7 @@ fn joined(values: &[impl ToString]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// As a shell takes it for one word.
+/// Returns a word quoted for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,:".contains(c);
     match word.chars().all(plain) {

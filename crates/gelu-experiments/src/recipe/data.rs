@@ -6,83 +6,83 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Sides that pictures may be scaled to, and zeros that they may be surrounded by.
+/// The largest side to which images may be scaled, and the widest border of zeros.
 const LARGEST_SIDE: u64 = 1024;
 
-/// Which data, and how it is presented.
+/// The data, and how they are presented to the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataRecipe {
-    /// Name of the data set, as `gelu data list` shows it; `idx`, `pictures`, `csv` or `tables` for one's own.
+    /// Name of the data set, as in `gelu data list`; `idx`, `pictures`, `csv` or `tables` for the user's own data.
     #[serde(default)]
     pub set: String,
-    /// Pictures of one's own, in the four files of MNIST: short for `set = "idx"` and where they are. A
-    /// relative path begins at the recipe's file. So do the next three.
+    /// Folder of the user's own images in the four files of MNIST: short for `set = "idx"` with its location. A
+    /// relative path starts at the recipe's file; the same holds for the next three.
     #[serde(default, skip_serializing)]
     idx: Option<PathBuf>,
-    /// A folder with a folder of pictures a class.
+    /// Folder with one folder of images per class.
     #[serde(default, skip_serializing)]
     pictures: Option<PathBuf>,
-    /// A table.
+    /// File of a table.
     #[serde(default, skip_serializing)]
     csv: Option<PathBuf>,
-    /// A folder of tables.
+    /// Folder of tables.
     #[serde(default, skip_serializing)]
     tables: Option<PathBuf>,
-    /// Where data of one's own are.
+    /// The location of the user's own data.
     #[serde(skip)]
     pub place: Option<PathBuf>,
-    /// Of a table, the column that is predicted.
+    /// For a table, the column to predict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The same of the tables of a folder, by the names of their files without endings; of others it is the column called
-    /// target, class or the like, or the last.
+    /// For the tables of a folder, the columns to predict, by the names of the files without endings. For other
+    /// tables, it is the column called target, class or the like, or the last one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub targets: BTreeMap<String, String>,
-    /// Of a table, the column that says `train`, `valid` or `test`; without, out of five rows three are trained
-    /// on, one chooses and one is reported on, by the seed of a run.
+    /// For a table, the column that says `train`, `valid` or `test`. Without it, of five rows three are for training,
+    /// one for validation and one for test, by the run's seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
-    /// Of a table, columns that are no inputs.
+    /// For a table, the columns that are not inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
-    /// Of a table, columns that are inputs although they number the rows, or have many texts.
+    /// For a table, the columns that are inputs although they number the rows or have many texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<String>,
-    /// Of a table, whether the first line names the columns; its cells say it where absent.
+    /// For a table, whether the first line names the columns; `None` decides by the line's cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
-    /// Of a folder of pictures, the side of the square that the middle of each is scaled to.
+    /// For a folder of images, the side of the square to which the centre of each image is scaled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
-    /// How bytes become inputs; absent for data that are no pictures.
+    /// The conversion of bytes into inputs; `None` for data that are not images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pixels: Option<Pixels>,
-    /// What is fitted to the training pictures and applied to all.
+    /// The normalisation, fitted to the training images and applied to all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub normalisation: Option<Normalisation>,
-    /// How the training pictures are varied from epoch to epoch.
+    /// The augmentation of the training images from epoch to epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub augmentation: Option<Augmentation>,
-    /// How many of the training examples (the last ones) are set aside for validation. 0 where the
-    /// data set has a validation part of its own, which is then used.
+    /// Number of training examples (the last ones) to set aside for validation. 0 if the data set has a validation
+    /// split, which is then used.
     #[serde(default)]
     pub validation: usize,
-    /// Use only so many training examples (before validation is set aside from all): the first
-    /// pictures, or characters of a text; of tweets, sentences and recordings as many, evenly spread.
+    /// Number of training examples to use (before validation is set aside): the first images, or characters of a
+    /// text; for tweets, sentences and recordings, this many, evenly spread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train_limit: Option<usize>,
-    /// Use only so many validation and test examples, chosen in the same way.
+    /// Number of validation and of test examples to use, chosen in the same way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_limit: Option<usize>,
 }
 
 impl DataRecipe {
-    /// Checks its numbers.
+    /// Checks the numbers.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) naming the value, and what it has to be.
+    /// [`Error::Usage`](crate::Error::Usage) naming the value and the allowed values.
     pub(crate) fn validate(&self) -> Result<()> {
         for (what, limit) in
             [("the train limit", self.train_limit), ("the test limit", self.test_limit)]
@@ -107,11 +107,12 @@ impl DataRecipe {
         self.asked().validate()
     }
 
-    /// Makes of `idx = DIR`, `pictures = DIR`, `csv = FILE` or `tables = DIR` the name of the set and its place.
+    /// Converts `idx = DIR`, `pictures = DIR`, `csv = FILE` or `tables = DIR` into the name of the set and its
+    /// location.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] unless one set is named.
+    /// [`Error::Usage`] unless exactly one set is named.
     pub(super) fn settle(&mut self, base: &Path) -> Result<()> {
         let own = [
             ("idx", self.idx.take()),
@@ -134,14 +135,14 @@ impl DataRecipe {
         Ok(())
     }
 
-    /// Whether it is a table, or a folder of tables.
+    /// Returns whether the data set is a table or a folder of tables.
     pub(crate) fn is_of_tables(&self) -> bool {
         ["csv", "tables"].contains(&self.set.as_str())
     }
 
-    /// The set as it is loaded for a network.
+    /// Returns the request for loading the set for a network.
     pub(crate) fn asked_for(&self, network: &NetworkRecipe) -> Asked {
-        // An autoencoder predicts neither.
+        // An autoencoder predicts neither classes nor numbers.
         let numbers = match network {
             _ if self.set != "csv" => None,
             NetworkRecipe::Regression { .. } => Some(true),
@@ -150,7 +151,7 @@ impl DataRecipe {
         Asked { numbers, ..self.asked() }
     }
 
-    /// The set as it is asked for, whatever is predicted.
+    /// Returns the request for the set, whatever the network predicts.
     pub(crate) fn asked(&self) -> Asked {
         let Self { set, target, targets, split, ignore, keep, header, size, .. } = self.clone();
         Asked { set, target, targets, split, ignore, keep, header, numbers: None, size }

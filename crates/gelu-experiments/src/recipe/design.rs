@@ -1,4 +1,4 @@
-//! A recipe as an experiment: its axes, its measures, its runs.
+//! A recipe as an experiment: its axes, measures and runs.
 
 use super::{ComparisonRecipe, FigureSpec, Panels, Recipe, SecondSplit, TABLE, Trivial, sizes};
 use crate::Result;
@@ -61,15 +61,15 @@ const FORMULAS: Words = Words {
     }),
 };
 
-/// What a verdict holds at.
+/// The value at which a verdict holds.
 #[derive(Clone, Debug)]
 pub(crate) enum At {
     Dropout(f64),
-    /// The formula that is learned, without dropout.
+    /// The learned formula, without dropout.
     Formula(String),
 }
 
-/// The setting of an activation and a rate.
+/// Returns the setting of an activation, a learning rate and a value of `At`.
 pub(crate) fn setting(activation: &str, learning_rate: f64, at: At) -> Setting {
     Setting::new([
         (ACTIVATION, Value::from(activation)),
@@ -81,7 +81,7 @@ pub(crate) fn setting(activation: &str, learning_rate: f64, at: At) -> Setting {
     ])
 }
 
-/// What runs of this program differ by.
+/// Returns the axes in which runs of this program differ.
 fn axes(varied: &ComparisonRecipe) -> Vec<Axis> {
     let activations = varied.activations.iter().map(ToString::to_string);
     let rates = varied.learning_rates.iter().copied();
@@ -99,7 +99,7 @@ fn axes(varied: &ComparisonRecipe) -> Vec<Axis> {
     axes
 }
 
-/// What every epoch measures, in the order of files.
+/// Returns the measures of every epoch, in the order of files.
 pub(crate) fn measures(loss: LossKind) -> Vec<Measure> {
     let on = |split| Metric::of(loss, split).iter().map(move |metric| metric.on(split, loss));
     Split::ALL.into_iter().flat_map(on).collect()
@@ -181,7 +181,7 @@ impl Experiment for Recipe {
         grid.dropout.clone_from(&there.dropout);
         grid.formulas.clone_from(&there.formulas);
         grid.baseline.clone_from(&there.baseline);
-        // An axis that only one of the two has makes them differ.
+        // If only one of the two has an axis, they stay different.
         let widened = |ours: &mut Vec<usize>, theirs: &Vec<usize>| {
             if !(ours.is_empty() || theirs.is_empty()) {
                 ours.clone_from(theirs);
@@ -209,7 +209,7 @@ impl Experiment for Recipe {
     }
 }
 
-/// Those with the first colours, which are told apart best, in the order of the colours.
+/// The activations with the first colours, which are easiest to distinguish, in the order of the colours.
 const FIRST: [&str; 22] = [
     "gelu",
     "relu",
@@ -222,7 +222,7 @@ const FIRST: [&str; 22] = [
     "cauchy",
     "learnable-gelu",
     "soi",
-    // Their shades.
+    // Shades of these colours.
     "swiglu",
     "geglu",
     "singlu",
@@ -237,8 +237,8 @@ const FIRST: [&str; 22] = [
 ];
 
 impl Recipe {
-    /// The places of the colours that activations have in every comparison; formulas of one's own have what is
-    /// left.
+    /// Returns the indices of the colours that activations have in every comparison; the user's formulas get the
+    /// remaining colours.
     fn colours(&self) -> Vec<(Setting, usize)> {
         let built_in = Activation::built_in();
         let built_in = built_in.iter().map(|activation| activation.name().into_owned());
@@ -253,7 +253,7 @@ impl Recipe {
         self.comparison.activations.iter().filter_map(place).collect()
     }
 
-    /// The arms that gate: their layers have two products where the others' have one.
+    /// Returns the arms with gated units, whose layers have two products instead of one.
     fn gated(&self) -> Vec<Setting> {
         let gates = self.comparison.activations.iter().filter(|activation| activation.is_gate());
         gates.map(|gate| Setting::new([(ACTIVATION, gate.to_string())])).collect()
@@ -261,8 +261,8 @@ impl Recipe {
 }
 
 impl Recipe {
-    /// What its documents say besides what those of any comparison do: the loss, rows of trivial predictors, and the
-    /// amplitudes of noise that the metric which decides is a mean over.
+    /// Returns further fields of its documents: the loss, rows of trivial predictors, and the noise amplitudes that
+    /// the deciding metric is a mean over.
     fn extra(&self) -> Map<String, Json> {
         let mut extra = Map::new();
         extra.insert("loss".to_owned(), serde_json::json!(self.loss()));
@@ -296,7 +296,7 @@ fn default_figure(loss: LossKind) -> gelu_compare::runs::FigureSpec {
 }
 
 impl FigureSpec {
-    /// As reports lay it out.
+    /// Returns the figure's layout for reports.
     pub(crate) fn layout(&self) -> gelu_compare::runs::FigureSpec {
         gelu_compare::runs::FigureSpec {
             name: self.name.clone(),

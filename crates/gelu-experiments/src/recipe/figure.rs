@@ -2,40 +2,40 @@ use crate::measure::Metric;
 use gelu_compare::measure::Split;
 use serde::{Deserialize, Serialize};
 
-/// How a figure of the paper is laid out.
+/// The layout of a figure of the paper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FigureSpec {
     /// File name without extension: `figure-2`.
     pub name: String,
-    /// What the vertical axis shows.
+    /// The metric on the vertical axis.
     pub metric: Metric,
     /// Text of the vertical axis.
     pub axis: String,
-    /// Which splits are drawn: the first as full dark lines, the second as `second` says.
+    /// The drawn splits: the first as solid dark lines, the second as `second` says.
     pub splits: Vec<Split>,
-    /// How the second split is told from the first.
+    /// The style of the second split.
     #[serde(default)]
     pub second: SecondSplit,
-    /// What tells its panels apart.
+    /// The property that distinguishes the panels.
     pub panels: Panels,
     /// Whether the vertical axis is logarithmic.
     #[serde(default)]
     pub logarithmic: bool,
 }
 
-/// How the second split of a figure is told from the first.
+/// The style of a figure's second split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecondSplit {
-    /// A lighter line, as the paper does.
+    /// A lighter line, as in the paper.
     #[default]
     Lighter,
-    /// A dashed line, as the source script does.
+    /// A dashed line, as in the source script.
     Dashed,
 }
 
-/// What tells the panels of a figure apart.
+/// The property that distinguishes the panels of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Panels {

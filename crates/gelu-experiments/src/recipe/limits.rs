@@ -1,28 +1,28 @@
-//! What numbers can be, wherever they come from: the command line, a recipe, a folder of results. What
-//! nobody can mean is refused before anything is made of it.
+//! Limits of numbers from the command line, a recipe or a results folder. They refuse unreasonable values before the
+//! program computes with them.
 
 use crate::{Error, Result};
 use gelu_compare::names::number;
 use std::ops::RangeInclusive;
 
-/// Runs of each setting.
+/// The most runs per setting.
 pub(super) const MOST_SEEDS: u64 = 100_000;
-/// Passes over the training set.
+/// The most passes over the training set.
 pub(super) const MOST_EPOCHS: u64 = 1_000_000;
-/// Runs of a comparison.
+/// The most runs of a comparison.
 pub(super) const MOST_RUNS: u128 = 1_000_000;
-/// Examples in a batch, or of a part of the data.
+/// The most examples in a batch or a split.
 pub(crate) const MOST_EXAMPLES: u64 = 1_000_000_000;
-/// Amplitudes of noise.
+/// The most amplitudes of noise.
 pub(super) const MOST_AMPLITUDES: u64 = 10_000;
-/// Threads of a run.
+/// The most threads of a run.
 pub(super) const MOST_THREADS: u64 = 10_000;
 
-/// Checks a number of things of which there has to be one.
+/// Checks a number of things that must be at least 1.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] saying what it has to be.
+/// [`Error::Usage`] with the allowed values.
 pub(crate) fn count(what: &str, value: u64, most: u64) -> Result<()> {
     match value {
         0 => Err(Error::Usage(format!("{what} is 0; it has to be at least 1"))),
@@ -30,11 +30,11 @@ pub(crate) fn count(what: &str, value: u64, most: u64) -> Result<()> {
     }
 }
 
-/// Checks a number of things of which there may be none.
+/// Checks a number of things that may be 0.
 ///
 /// # Errors
 ///
-/// As [`count`].
+/// [`Error::Usage`] with the allowed values.
 pub(crate) fn count_or_none(what: &str, value: u64, most: u64) -> Result<()> {
     match value > most {
         true => Err(Error::Usage(format!("{what} is {value}; it has to be at most {most}"))),
@@ -42,11 +42,11 @@ pub(crate) fn count_or_none(what: &str, value: u64, most: u64) -> Result<()> {
     }
 }
 
-/// Checks a number that becomes one of single precision, in which networks are trained.
+/// Checks a number that is converted to single precision, in which networks are trained.
 ///
 /// # Errors
 ///
-/// As [`count`].
+/// [`Error::Usage`] with the allowed values.
 pub(super) fn single(what: &str, value: f64, possible: RangeInclusive<f64>) -> Result<()> {
     match possible.contains(&f64::from(value as f32)) {
         true => Ok(()),
@@ -59,11 +59,11 @@ pub(super) fn single(what: &str, value: f64, possible: RangeInclusive<f64>) -> R
     }
 }
 
-/// Checks a share of a whole, which may be none of it but not all.
+/// Checks a share, which may be 0 but not 1.
 ///
 /// # Errors
 ///
-/// As [`count`].
+/// [`Error::Usage`] with the allowed values.
 pub(super) fn share(what: &str, value: f64) -> Result<()> {
     match is_share(value) {
         true => Ok(()),
@@ -74,17 +74,17 @@ pub(super) fn share(what: &str, value: f64) -> Result<()> {
     }
 }
 
-/// Below 1 in single precision, too.
+/// Returns whether `value` is at least 0 and below 1, also in single precision.
 fn is_share(value: f64) -> bool {
     value >= 0.0 && (value as f32) < 1.0
 }
 
-/// Checks an initial learning rate. What is far beyond sense may still be tried, to see a network
-/// diverge or stand still, as long as it is a number in single precision.
+/// Checks an initial learning rate. Extreme rates are allowed, for example to see a network diverge or stand still,
+/// as long as they are numbers in single precision.
 ///
 /// # Errors
 ///
-/// As [`count`].
+/// [`Error::Usage`] with the allowed values.
 pub(crate) fn learning_rate(rate: f64) -> Result<()> {
     match (1e-30..=1e30).contains(&rate) {
         true => Ok(()),
@@ -95,11 +95,11 @@ pub(crate) fn learning_rate(rate: f64) -> Result<()> {
     }
 }
 
-/// Checks a dropout rate: 0, or a probability that drops something.
+/// Checks a dropout rate: 0, or a probability that has an effect.
 ///
 /// # Errors
 ///
-/// As [`count`].
+/// [`Error::Usage`] with the allowed values.
 pub(crate) fn dropout(rate: f64) -> Result<()> {
     match is_share(rate) && (rate == 0.0 || rate >= 1e-9) {
         true => Ok(()),
@@ -111,11 +111,11 @@ pub(crate) fn dropout(rate: f64) -> Result<()> {
     }
 }
 
-/// Checks an amplitude of noise that is added to inputs.
+/// Checks an amplitude of noise on inputs.
 ///
 /// # Errors
 ///
-/// As [`count`].
+/// [`Error::Usage`] with the allowed values.
 pub(crate) fn amplitude(amplitude: f64) -> Result<()> {
     match (0.0..=1e6).contains(&amplitude) {
         true => Ok(()),
@@ -142,7 +142,7 @@ mod tests {
         for rate in [0.0, 1e-9, 0.5, 0.999_999] {
             dropout(rate).unwrap();
         }
-        // 1 − 2⁻⁵³ is 1 in single precision, where nothing would be left to scale up.
+        // 1 − 2^-53 is 1 in single precision, so nothing would be left to scale up.
         for rate in [-0.1, 1.0, 1.0 - f64::EPSILON / 2.0, 1e-300, f64::INFINITY, f64::NAN] {
             assert!(dropout(rate).unwrap_err().to_string().contains("not a probability"));
         }

@@ -1,7 +1,7 @@
 //! An experiment as data: data set, network, training, comparison, figure.
 //!
-//! A recipe is a TOML file. Those in `recipes/` are built in; `--recipe FILE` reads another, and
-//! flags override what a comparison varies. Unknown keys are refused.
+//! A recipe is a TOML file. The files in `recipes/` are built in; `--recipe FILE` reads another one, and flags
+//! override what a comparison varies. Unknown keys are an error.
 
 mod command;
 mod data;
@@ -36,7 +36,7 @@ use gelu_learner::activation::{NamedActivation, TargetFormula};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The built-in recipes, in the order they are listed: name and text.
+/// The built-in recipes, in the order in which they are listed: name and text.
 const BUILT_IN: &[(&str, &str)] = &[
     ("digits", include_str!("../../recipes/digits.toml")),
     ("mnist-classifier", include_str!("../../recipes/mnist-classifier.toml")),
@@ -57,31 +57,31 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("cifar10-wrn", include_str!("../../recipes/cifar10-wrn.toml")),
 ];
 
-/// An experiment, complete: enough to repeat it.
+/// A complete experiment, with everything needed to repeat it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// The name it is called by.
+    /// The recipe's name.
     pub name: String,
     /// One line for headings.
     pub title: String,
-    /// What it is trained on.
+    /// The data.
     pub data: DataRecipe,
-    /// What is trained.
+    /// The network.
     pub network: NetworkRecipe,
-    /// How it is trained.
+    /// The training.
     pub training: TrainingRecipe,
-    /// What is varied.
+    /// What the comparison varies, and how it decides.
     pub comparison: ComparisonRecipe,
-    /// Noise that trained networks are measured under.
+    /// The noise under which trained networks are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseRecipe>,
-    /// The figure of the paper it reproduces.
+    /// The figure of the paper that it reproduces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<FigureSpec>,
 }
 
-/// What a comparison varies: every combination is one run.
+/// The varied values of a comparison; every combination is one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComparisonRecipe {
@@ -93,72 +93,71 @@ pub struct ComparisonRecipe {
     pub learning_rates: Vec<f64>,
     /// Dropout rates.
     pub dropout: Vec<f64>,
-    /// The formulas that are learned, as `name=formula`, where the data are points: there is a verdict at
-    /// each.
+    /// The learned formulas, as `name=formula`, if the data are points; there is a verdict at each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formulas: Vec<TargetFormula>,
-    /// Neurons of the hidden layers: there is a verdict at each. The network's own where none are named; so are the
-    /// next two.
+    /// Numbers of neurons in the hidden layers; there is a verdict at each. If empty, the network's own; the same
+    /// holds for the next two.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub widths: Vec<usize>,
-    /// Hidden layers.
+    /// Numbers of hidden layers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depths: Vec<usize>,
-    /// Examples in a batch.
+    /// Numbers of examples per batch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batch_sizes: Vec<usize>,
-    /// The tables of a folder that are learned, by the names of their files without endings: there is a verdict at each.
-    /// All where none are named.
+    /// The learned tables of a folder, by the names of their files without endings; there is a verdict at each. If
+    /// empty, all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<String>,
-    /// What predicting the same for every example achieves, of data of one's own; the program measures it.
+    /// The results of trivial predictions on the user's own data; the program measures them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trivial: Vec<Trivial>,
-    /// What the best learning rate is chosen by.
+    /// The metric that chooses the best learning rate.
     pub selection: Selection,
-    /// Which epoch of a run its results are those of.
+    /// The epoch of a run that is reported.
     #[serde(default)]
     pub reported: Reported,
-    /// The measure that the comparison is decided by.
+    /// The metric that decides the comparison.
     pub primary: Primary,
-    /// A difference of the primary metric too small to care about, in its own unit: 0.001 is 0.1 points of error.
+    /// The size below which a difference of the primary metric does not matter, in the metric's unit: 0.001 is 0.1
+    /// points of error.
     pub negligible: f64,
-    /// The metric that must not get worse for an activation to be called better: `test-loss`.
+    /// Another metric that must not get worse for a verdict of better: `test-loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_worse: Option<NoWorse>,
-    /// The axis that verdicts are made over, rather than at each of its values: `table`, `formula`.
+    /// The axis to make verdicts over, rather than at each of its values: `table`, `formula`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<Over>,
-    /// With what probability a verdict of the whole table may be wrong; 0.05 where absent.
+    /// The probability that a verdict of the table is wrong; 0.05 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
-    /// Name of the activation that every other one is compared with; the first of the list where
-    /// absent.
+    /// Name of the activation to compare the others with; the first of the list if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
-    /// Where given, seeds are added until every comparison is decided.
+    /// If given, the program adds seeds until every comparison is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_decided: Option<UntilDecided>,
-    /// Where given, the learning rate is tuned with the validation examples set aside, and the
-    /// networks that are reported are trained at the best rate on all training examples.
+    /// If given, the learning rate is tuned with validation examples set aside, and the reported networks are trained
+    /// at the best rate on all training examples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrain: Option<Retraining>,
-    /// So many threads at most are of use to a run; how many it gets depends on the processor and on
-    /// the other runs. Its results do not depend on them.
+    /// The largest number of threads that a run can use. The number it gets depends on the processor and the other
+    /// runs; its results do not depend on it.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: usize,
 }
 
-/// What a prediction achieves that is the same for every example.
+/// The result of predicting the same for every example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trivial {
-    /// What is predicted: `always no`, `the mean`.
+    /// The prediction: `always no`, `the mean`.
     pub label: String,
-    /// Of which table of a folder.
+    /// The table of a folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// The primary measure.
+    /// The value of the primary metric.
     pub value: f64,
 }
 
@@ -171,19 +170,19 @@ fn is_one(count: &usize) -> bool {
 }
 
 impl ComparisonRecipe {
-    /// The activation of that name among those compared: a formula by its name alone or with the
-    /// formula, a built-in one by any of its names.
+    /// Returns the compared activation called `name`: a formula by its name with or without the formula, a built-in
+    /// activation by any of its names.
     pub fn named(&self, name: &str) -> Option<&NamedActivation> {
         let text = NamedActivation::read(name).to_string();
         let mut compared = self.activations.iter();
         compared.find(|activation| activation.name() == name || activation.text() == text)
     }
 
-    /// The formula of that name among those that are learned, or one that is written out.
+    /// Returns the learned formula called `text`, or the formula written in `text`.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] listing the names, or saying what is wrong with the formula.
+    /// [`Error::Usage`] listing the names, or with the problem of the formula.
     pub fn formula(&self, text: &str) -> Result<TargetFormula> {
         let text = text.trim();
         match self.formulas.iter().find(|formula| formula.name() == text) {
@@ -202,7 +201,7 @@ impl ComparisonRecipe {
         }
     }
 
-    /// Leaves out what is named a second time: the same setting twice is one setting.
+    /// Removes repeated values, because the same setting twice is one setting.
     pub fn without_repetition(&mut self) {
         keep_first(&mut self.activations);
         keep_first(&mut self.learning_rates);
@@ -229,15 +228,15 @@ fn keep_first<T: PartialEq + Clone>(list: &mut Vec<T>) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retraining {
-    /// Runs of each setting while tuning, with the seeds 1, 2, ….
+    /// Runs per setting while tuning, with the seeds 1, 2, ….
     pub tuning_seeds: u64,
 }
 
-/// Noise added to the test inputs of a trained network, `x + u`, `u ~ Unif[−a, a]`.
+/// Noise on the test inputs of a trained network, `x + u`, `u ~ Unif[−a, a]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoiseRecipe {
-    /// Every `a` that is measured.
+    /// The measured amplitudes `a`.
     pub amplitudes: Vec<f64>,
 }
 
@@ -246,14 +245,14 @@ impl NoiseRecipe {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming the one that cannot be, and what it has to be.
+    /// [`Error::Usage`] naming the invalid amplitude and the allowed values.
     pub(crate) fn validate(&self) -> Result<()> {
         let count = self.amplitudes.len() as u64;
         limits::count("the number of noise.amplitudes", count, limits::MOST_AMPLITUDES)?;
         self.amplitudes.iter().try_for_each(|&amplitude| limits::amplitude(amplitude))
     }
 
-    /// The amplitudes above 0, each once, ascending.
+    /// Returns the amplitudes above 0, each once, ascending.
     pub(super) fn disturbing(&self) -> Vec<f64> {
         let mut amplitudes: Vec<f64> =
             self.amplitudes.iter().copied().filter(|&amplitude| amplitude > 0.0).collect();
@@ -264,35 +263,35 @@ impl NoiseRecipe {
 }
 
 impl Recipe {
-    /// What it is trained to make small.
+    /// Returns the loss that training minimises.
     pub fn loss(&self) -> crate::measure::LossKind {
         self.network.loss_on(&self.data)
     }
 
-    /// The data set as it is loaded.
+    /// Returns the request for loading the data set.
     pub fn asked(&self) -> crate::data::Asked {
         self.data.asked_for(&self.network)
     }
 
-    /// Names of the built-in recipes.
+    /// Returns the names of the built-in recipes.
     pub fn names() -> Vec<&'static str> {
         BUILT_IN.iter().map(|(name, _)| *name).collect()
     }
 
-    /// The built-in recipe of that name.
+    /// Returns the built-in recipe called `name`.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] listing what exists.
+    /// [`Error::Usage`] listing the existing names.
     pub fn named(name: &str) -> Result<Self> {
         Self::parse(Self::text(name)?, name)
     }
 
-    /// The text of the built-in recipe of that name, with its explanations.
+    /// Returns the text of the built-in recipe called `name`, with its comments.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] listing what exists.
+    /// [`Error::Usage`] listing the existing names.
     pub fn text(name: &str) -> Result<&'static str> {
         match BUILT_IN.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => Ok(text),
@@ -311,12 +310,11 @@ impl Recipe {
         }
     }
 
-    /// The recipe in a file.
+    /// Reads a recipe from a file.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, is not TOML, has an unknown or missing key, or a value that
-    /// cannot be trained with.
+    /// If the file cannot be read, is not TOML, has an unknown or missing key, or has an invalid value.
     pub fn from_file(path: &Path) -> Result<Self> {
         let text = read_text(path)?.ok_or_else(|| missing(path))?;
         let base = path.parent().unwrap_or(Path::new(""));
@@ -327,7 +325,7 @@ impl Recipe {
         Self::parse_in(Path::new(""), text, origin)
     }
 
-    /// The recipe of that text, whose relative paths begin at `base`; errors call it `origin`.
+    /// Parses a recipe whose relative paths start at `base`; error messages call it `origin`.
     pub(crate) fn parse_in(base: &Path, text: &str, origin: &str) -> Result<Self> {
         let refuse = |problem: String| Error::Usage(format!("recipe {origin}: {problem}"));
         let mut recipe: Self = toml::from_str(text)
@@ -343,7 +341,7 @@ impl Recipe {
     }
 }
 
-/// What to do where data of one's own are named in the place of an experiment.
+/// Returns advice if the user gives own data where an experiment is expected.
 fn own_data(name: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();
     let is_table = [".csv", ".tsv", ".tab", ".csv.gz"].iter().any(|end| lower.ends_with(end));
@@ -366,7 +364,7 @@ fn own_data(name: &str) -> Option<String> {
     }
 }
 
-/// What to do where a recipe's file is not there.
+/// Returns the error for a missing recipe file.
 fn missing(path: &Path) -> Error {
     let problem = "there is no such file";
     let advice = match path.to_str().is_some_and(|name| Recipe::text(name).is_ok()) {
@@ -409,7 +407,7 @@ mod tests {
         }
     }
 
-    /// A network's loss rises again as it grows surer of its mistakes; its error does not.
+    /// A network's loss rises again when it becomes more certain of its mistakes; its error does not.
     #[test]
     fn classifiers_with_validation_examples_choose_by_the_error_on_them() {
         let chooses = |name: &&str| {
@@ -437,7 +435,7 @@ mod tests {
         }
     }
 
-    /// The best of several rates by a measure would be judged by the same measure.
+    /// Choosing among several rates by a metric would bias a verdict by the same metric.
     #[test]
     fn what_decides_may_not_choose_among_learning_rates() {
         let text = Recipe::text("mnist-classifier").unwrap();
@@ -447,7 +445,7 @@ mod tests {
         let text = text.replace(test, train).replace(chosen, r#"selection = "train-loss""#);
         let error = Recipe::parse(&text, "mine.toml").unwrap_err().to_string();
         assert!(error.contains("the best of 3 learning rates would be judged by"), "{error}");
-        // With one rate nothing is chosen.
+        // With one rate there is no choice.
         let one = text.replace("[1e-3, 1e-4, 1e-5]", "[1e-3]");
         Recipe::parse(&one, "mine.toml").unwrap();
     }
@@ -521,7 +519,7 @@ mod tests {
         assert!(told("digits").contains("is named without --recipe"), "{}", told("digits"));
     }
 
-    /// Each changes a built-in recipe in one place, and none of the changes could have an effect.
+    /// Each case changes a built-in recipe in one place, with a key that has no effect there.
     #[test]
     fn keys_without_effect_are_refused() {
         let refused = |name: &str, change: &dyn Fn(&mut Recipe)| {

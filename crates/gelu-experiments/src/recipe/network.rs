@@ -4,35 +4,35 @@ use gelu_learner::activation::{NamedActivation, Nonlinearity};
 use gelu_models::{BlockOrder, GptNorm};
 use serde::{Deserialize, Serialize};
 
-/// Layers that nobody can mean to go beyond, and neurons or channels in one.
+/// The most layers, and the most neurons or channels in one.
 const DEEPEST: u64 = 10_000;
 const WIDEST: u64 = 1_000_000;
-/// Characters at once: attention has a gigabyte of weights a head, of one window, at so many.
+/// The longest context in characters. At this length, attention needs a gigabyte of weights per head and window.
 const LONGEST: u64 = 16_384;
-/// 40 GB of them.
+/// The most weights: 40 GB.
 const MOST_WEIGHTS: u128 = 10_000_000_000;
 
-/// Which network. How many inputs and outputs it has is said by the data.
+/// The network. The data determine its numbers of inputs and outputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NetworkRecipe {
-    /// The fully connected classifier, [`gelu_models::Mlp`], unit-norm rows: of digits, of the
-    /// words of tweets, of the frames of speech.
+    /// The fully connected classifier, [`gelu_models::Mlp`], with unit-norm rows: for digits, the words of tweets,
+    /// and the frames of speech.
     Classifier {
-        /// Hidden layers.
+        /// Number of hidden layers.
         depth: usize,
-        /// Neurons in each.
+        /// Neurons in each hidden layer.
         width: usize,
     },
-    /// The same network with one output, a number, [`gelu_models::Mlp`]: a formula's value, or the number that a row of a
-    /// table has.
+    /// The same network with one output, a number, [`gelu_models::Mlp`]: a formula's value, or the number in a row of
+    /// a table.
     Regression {
-        /// Hidden layers.
+        /// Number of hidden layers.
         depth: usize,
-        /// Neurons in each.
+        /// Neurons in each hidden layer.
         width: usize,
     },
-    /// The deep autoencoder, [`gelu_models::Autoencoder`], unit-norm rows.
+    /// The deep autoencoder, [`gelu_models::Autoencoder`], with unit-norm rows.
     Autoencoder {
         /// Neurons of the encoder's layers, the code last; the decoder mirrors them.
         encoder: Vec<usize>,
@@ -46,31 +46,31 @@ pub enum NetworkRecipe {
     },
     /// The wide residual network, [`gelu_models::WideResNet`].
     WideResNet {
-        /// Layers as the literature counts them, 6n + 4.
+        /// Number of layers as in the literature, 6n + 4.
         depth: usize,
         /// Widening factor.
         width: usize,
-        /// What stands in a block, and in which order.
+        /// The order of the layers in a block.
         order: BlockOrder,
     },
-    /// The network of the shape of airbench94, [`gelu_models::Airbench`], behind a whitening of the patches of
-    /// the first 5,000 training pictures.
+    /// A network with the shape of airbench94, [`gelu_models::Airbench`], after a whitening of the patches of the
+    /// first 5,000 training images.
     Airbench {
         /// Channels of the three blocks.
         widths: [usize; 3],
     },
-    /// The small decoder-only transformer of a text's characters, [`gelu_models::Gpt`]; its position-wise
-    /// networks are gated where the activation is a gate.
+    /// The small decoder-only transformer for the characters of a text, [`gelu_models::Gpt`]; its position-wise
+    /// networks are gated if the activation is a gate.
     Gpt {
-        /// Blocks.
+        /// Number of blocks.
         layers: usize,
-        /// Heads of attention in each.
+        /// Attention heads per block.
         heads: usize,
-        /// Features of a character.
+        /// Features per character.
         width: usize,
-        /// Characters that it sees at once.
+        /// Length of the context in characters.
         context: usize,
-        /// What is normalised.
+        /// The normalisation.
         #[serde(default = "layer_norm", skip_serializing_if = "is_layer_norm")]
         norm: GptNorm,
     },
@@ -85,11 +85,11 @@ fn is_layer_norm(norm: &GptNorm) -> bool {
 }
 
 impl NetworkRecipe {
-    /// Checks every value that a type cannot.
+    /// Checks the values that the types do not restrict.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming the value, and what it has to be.
+    /// [`Error::Usage`] naming the value and the allowed values.
     pub(crate) fn validate(&self) -> Result<()> {
         let widths = |what: &str, widths: &[usize]| {
             let what = format!("a width of {what}");
@@ -144,7 +144,7 @@ impl NetworkRecipe {
         }
     }
 
-    /// How many weights there are between its hidden layers, roughly: what the sizes of data add is
+    /// Returns roughly the number of weights between the hidden layers; weights whose number depends on the data are
     /// not counted.
     fn weights(&self) -> u128 {
         let product = |a: usize, b: usize| a as u128 * b as u128;
@@ -167,7 +167,7 @@ impl NetworkRecipe {
         }
     }
 
-    /// What it is called in recipes.
+    /// Returns the name in recipes.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Classifier { .. } => "classifier",
@@ -180,7 +180,7 @@ impl NetworkRecipe {
         }
     }
 
-    /// What it is trained to make small on these data.
+    /// Returns the loss that training minimises on these data.
     pub(crate) fn loss_on(&self, data: &super::DataRecipe) -> crate::measure::LossKind {
         match self {
             Self::Regression { .. } if data.is_of_tables() => {
@@ -190,7 +190,7 @@ impl NetworkRecipe {
         }
     }
 
-    /// What it is trained to make small; a regression, on points.
+    /// Returns the loss that training minimises; for a regression, the one on points.
     fn loss(&self) -> crate::measure::LossKind {
         match self {
             Self::Autoencoder { .. } => crate::measure::LossKind::SquaredError,
@@ -199,17 +199,17 @@ impl NetworkRecipe {
         }
     }
 
-    /// Whether it names classes, so that there are errors to count.
+    /// Returns whether the network predicts classes, so that errors can be counted.
     pub fn classifies(&self) -> bool {
         !matches!(self, Self::Autoencoder { .. } | Self::Regression { .. })
     }
 
-    /// Whether it predicts numbers: a formula's values, or those of a table.
+    /// Returns whether the network predicts numbers: a formula's values, or those of a table.
     pub fn is_regression(&self) -> bool {
         matches!(self, Self::Regression { .. })
     }
 
-    /// Characters that it sees at once, where it takes a text.
+    /// Returns the length of the context in characters, if the network takes a text.
     pub fn context(&self) -> Option<usize> {
         match self {
             Self::Gpt { context, .. } => Some(*context),
@@ -217,12 +217,12 @@ impl NetworkRecipe {
         }
     }
 
-    /// Whether it has what an activation is for: a gate only where there are gated units, and what is of all
-    /// features only where nothing else is in its place.
+    /// Checks that the network can use an activation. A gate requires gated units; a function of all features
+    /// requires that no other activation is in its position.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] saying which networks have them.
+    /// [`Error::Usage`] naming the networks that can use it.
     pub(crate) fn check_activation(&self, activation: &NamedActivation) -> Result<()> {
         if matches!(self, Self::Gpt { .. }) {
             return Ok(());
@@ -237,7 +237,7 @@ impl NetworkRecipe {
         )))
     }
 
-    /// Whether it is made of convolutions, and so takes pictures alone.
+    /// Returns whether the network consists of convolutions, and so only takes images.
     pub fn is_convolutional(&self) -> bool {
         matches!(self, Self::Cnn { .. } | Self::WideResNet { .. } | Self::Airbench { .. })
     }

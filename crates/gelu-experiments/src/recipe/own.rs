@@ -1,4 +1,4 @@
-//! A recipe for data of one's own, as a text to read and change.
+//! Creates recipes for the user's own data, as text to read and edit.
 
 use super::Recipe;
 use crate::data::catalogue::file_for_folder;
@@ -9,36 +9,36 @@ use crate::{Error, Result};
 use gelu_compare::names::check_file_name;
 use std::path::Path;
 
-/// Convolutions and pooling need so many pixels a side.
+/// The smallest side in pixels for a network with convolutions and pooling.
 const SMALLEST: usize = 12;
 
-/// A recipe that was made for data of one's own.
+/// A recipe for the user's own data.
 #[derive(Clone, Debug)]
 pub struct OwnRecipe {
-    /// The file.
+    /// The text of the recipe's file.
     pub text: String,
-    /// What it says.
+    /// The parsed recipe.
     pub recipe: Recipe,
 }
 
 impl OwnRecipe {
-    /// For a table. `place` is written as it is.
+    /// Creates a recipe for a table. `place` is written unchanged.
     ///
     /// # Errors
     ///
-    /// When the table cannot be read.
+    /// If the table cannot be read.
     pub fn of_table(asked: &Asked, place: &Path) -> Result<Self> {
-        // Without a target the columns are listed.
+        // Without a target, reading fails with a list of the columns.
         let set: TableSet = own::table::read(asked, place)?;
         asked.validate()?;
         Self::parse(&table_text(asked, place, &set.tables[0]), place)
     }
 
-    /// For pictures in a folder for each class. `place` is written as it is.
+    /// Creates a recipe for images in one folder per class. `place` is written unchanged.
     ///
     /// # Errors
     ///
-    /// When the folders cannot be read, or a picture in them.
+    /// If the folders or an image in them cannot be read.
     pub fn of_pictures(asked: &Asked, place: &Path) -> Result<Self> {
         asked.validate()?;
         if place.is_file() {
@@ -59,7 +59,7 @@ impl OwnRecipe {
     }
 }
 
-/// A name that a folder of results can have.
+/// Returns a name that is valid for a results folder.
 fn name(place: &Path) -> String {
     let name = name_of(place);
     let stem = name.strip_suffix(".gz").unwrap_or(&name);
@@ -73,12 +73,12 @@ fn name(place: &Path) -> String {
     }
 }
 
-/// As TOML has a text.
+/// Returns a text quoted for TOML.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// A text without what a heading may not have.
+/// Returns a text without characters that are invalid in a heading.
 fn heading(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control()).take(40).collect();
     gelu_compare::names::printable(&text)

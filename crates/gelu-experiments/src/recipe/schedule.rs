@@ -3,63 +3,62 @@ use burn::optim::lr_scheduler::{LrScheduler, LrSchedulerRecord};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// How the learning rate goes on in a recipe, by epochs and shares of them where Burn's schedulers count
-/// iterations alone (and refuse rates above 1). Shares are of all epochs, so that a shorter training has the
-/// same course.
+/// The course of the learning rate in a recipe. It counts in epochs and shares of them, while Burn's schedulers only
+/// count iterations (and refuse rates above 1). Shares are of all epochs, so that a shorter training has the same
+/// course.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Schedule {
-    /// It stays as it is.
+    /// Constant.
     #[default]
     Constant,
-    /// It stays for a share `c` of the epochs E and then falls by the same amount every epoch, to
-    /// reach 0 when they are over: η·min(1, (E − e)/(E − cE)) in epoch e = 0, 1, ….
+    /// Constant for a share `c` of the epochs E; then it decreases by the same amount every epoch and reaches 0 at
+    /// the end: η·min(1, (E − e)/(E − cE)) in epoch e = 0, 1, ….
     ConstantThenLinear {
-        /// c.
+        /// The share c.
         constant: f64,
     },
-    /// It is multiplied by a factor after each of some shares of the epochs, to the nearest epoch.
+    /// Multiplied by a factor after certain shares of the epochs, rounded to the nearest epoch.
     Steps {
         /// The shares, ascending.
         after: Vec<f64>,
         /// The factor.
         factor: f64,
     },
-    /// From the initial value to 0 along half a cosine, batch by batch: η·(1 + cos(πt/T))/2 for
-    /// batch t = 0, 1, … of T.
+    /// From the initial value to 0 along half a cosine, batch by batch: η·(1 + cos(πt/T))/2 for batch t = 0, 1, … of
+    /// T.
     Cosine,
-    /// From next to nothing up to the initial value in a number of batches, then along half a cosine down
-    /// to a share `floor` of it: η·(t + 1)/(W + 1) for t < W, then
-    /// η·(floor + (1 − floor)·(1 + cos(π(t − W)/(T − W)))/2), as nanoGPT has it.
+    /// From near 0 up to the initial value in W batches, then along half a cosine down to a share `floor` of it:
+    /// η·(t + 1)/(W + 1) for t < W, then
+    /// η·(floor + (1 − floor)·(1 + cos(π(t − W)/(T − W)))/2), as in nanoGPT.
     WarmupCosine {
-        /// W.
+        /// The number of batches W.
         warmup: usize,
-        /// The share.
+        /// The share of the initial value at the end.
         floor: f64,
     },
-    /// Up a straight line from a share `start` of the initial value, which is reached after a share `peak` of
-    /// the batches, and down another to a share `end`: with x = t/T for batch t of T,
-    /// η·(start + (1 − start)·x/peak) for x < peak, then η·(1 − (1 − end)·(x − peak)/(1 − peak)), as airbench94
-    /// has it.
+    /// Linearly up from a share `start` of the initial value, which it reaches after a share `peak` of the batches,
+    /// and linearly down to a share `end`: with x = t/T for batch t of T, η·(start + (1 − start)·x/peak) for x <
+    /// peak, then η·(1 − (1 − end)·(x − peak)/(1 − peak)), as in airbench94.
     Triangular {
-        /// The share that it begins with.
+        /// The share of the initial value at the start.
         start: f64,
-        /// When it is highest.
+        /// The share of the batches before the highest value.
         peak: f64,
-        /// The share that it ends with.
+        /// The share of the initial value at the end.
         end: f64,
     },
 }
 
 impl Schedule {
-    /// Checks its numbers.
+    /// Checks the numbers.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming the value, and what it has to be.
+    /// [`Error::Usage`] naming the value and the allowed values.
     pub fn validate(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Usage(problem));
-        // Below 1 in single precision, too.
+        // Also below 1 in single precision.
         let share = |name: &str, share: f64| match share >= 0.0 && (share as f32) < 1.0 {
             true => Ok(()),
             false => refuse(format!(
@@ -91,7 +90,7 @@ impl Schedule {
         }
     }
 
-    /// The rates of a training of so many epochs and batches.
+    /// Returns the scheduler of a training with these numbers of epochs and batches.
     pub fn scheduler(
         self,
         initial: f64,
@@ -102,19 +101,18 @@ impl Schedule {
     }
 }
 
-/// The learning rate as a function of the number of the batch, counted from the beginning of
-/// training.
+/// The learning rate as a function of the batch's number, counted from the beginning of the training.
 #[derive(Clone, Debug)]
 struct Scheduled {
     schedule: Schedule,
     initial: f64,
     epochs: usize,
     batches_per_epoch: usize,
-    /// Batches before the next one.
+    /// The number of finished batches.
     done: usize,
 }
 
-/// What the number of batches is saved as.
+/// The key under which the number of finished batches is saved.
 const DONE: &str = "done";
 
 impl Scheduled {
@@ -176,7 +174,7 @@ impl LrScheduler for Scheduled {
 mod tests {
     use super::*;
 
-    /// The rates of the first batch of some epochs, from 0.
+    /// Returns the rates at the first batch of some epochs, from 0.
     fn rates(schedule: Schedule, wanted: &[usize]) -> Vec<f64> {
         let mut rates = schedule.scheduler(0.1, 200, 3);
         let all: Vec<f64> = (0..600).map(|_| rates.step()).collect();
@@ -186,7 +184,7 @@ mod tests {
     #[test]
     fn linear_part_falls_from_the_middle_to_nothing() {
         let schedule = Schedule::ConstantThenLinear { constant: 0.5 };
-        // η·min(2 − e/100, 1), as the paper's code has it.
+        // η·min(2 − e/100, 1), as in the paper's code.
         let found = rates(schedule, &[0, 99, 100, 101, 150, 199]);
         for (found, expected) in found.iter().zip([0.1, 0.1, 0.1, 0.099, 0.05, 0.001]) {
             assert!((found - expected).abs() < 1e-15, "{found} {expected}");

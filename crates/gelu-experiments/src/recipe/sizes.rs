@@ -11,22 +11,22 @@ use std::borrow::Cow;
 /// The axis of the tables of a folder.
 pub(crate) const TABLE: &str = "table";
 
-/// A size that runs may differ by, each of whose values has a verdict.
+/// A size in which runs may differ; each of its values has a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Size {
-    /// Neurons or features of a layer.
+    /// Neurons or features per layer.
     Width,
-    /// Layers or blocks.
+    /// Number of layers or blocks.
     Depth,
-    /// Examples of a batch.
+    /// Examples per batch.
     BatchSize,
 }
 
 impl Size {
     const ALL: [Self; 3] = [Self::Width, Self::Depth, Self::BatchSize];
 
-    /// The name of its axis.
+    /// Returns the name of the axis.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Width => "width",
@@ -50,7 +50,7 @@ impl Size {
         }
     }
 
-    /// The values that a comparison gives it; none where it is no axis.
+    /// Returns the values in a comparison; empty if this size is not an axis of it.
     fn values(self, varied: &ComparisonRecipe) -> &[usize] {
         match self {
             Self::Width => &varied.widths,
@@ -59,7 +59,7 @@ impl Size {
         }
     }
 
-    /// What it is in a run; `None` where the run's network has no such size.
+    /// Returns the size in a run; `None` if the run's network has no such size.
     fn of(self, spec: &RunSpec) -> Option<usize> {
         match self {
             Self::BatchSize => Some(spec.training.batch_size),
@@ -69,7 +69,7 @@ impl Size {
 }
 
 impl NetworkRecipe {
-    /// One of its sizes; `None` where it has no single one.
+    /// Returns one of the network's sizes; `None` if it has no single such size.
     pub(super) fn size(&self, size: Size) -> Option<usize> {
         match (self, size) {
             (
@@ -90,7 +90,7 @@ impl NetworkRecipe {
         }
     }
 
-    /// The same of another size; as it is where it has no such size.
+    /// Returns the network with another size; unchanged if it has no such size.
     fn with_size(mut self, size: Size, value: usize) -> Self {
         match (&mut self, size) {
             (
@@ -113,7 +113,7 @@ impl NetworkRecipe {
     }
 }
 
-/// The axes beyond activation, learning rate and dropout or formula.
+/// Returns the axes besides activation, learning rate and dropout or formula.
 pub(super) fn axes(varied: &ComparisonRecipe) -> Vec<Axis> {
     let size = |size: Size| {
         let values = size.values(varied);
@@ -128,13 +128,13 @@ pub(super) fn axes(varied: &ComparisonRecipe) -> Vec<Axis> {
     axes
 }
 
-/// How many combinations these axes have.
+/// Returns the number of combinations of these axes' values.
 pub(crate) fn combinations(varied: &ComparisonRecipe) -> usize {
     axes(varied).iter().map(|axis| axis.values.len()).product()
 }
 
 impl Recipe {
-    /// Checks that the network has the sizes that it is to be varied by, and may have each.
+    /// Checks that the network has the varied sizes, and that each of their values is allowed.
     pub(super) fn validate_sizes(&self) -> Result<()> {
         for size in [Size::Width, Size::Depth] {
             let values = size.values(&self.comparison);
@@ -160,7 +160,7 @@ impl Recipe {
 }
 
 impl RunSpec {
-    /// The same run with the sizes and the table that a key names; `None` where the key lacks one of the recipe's axes.
+    /// Returns the run with the sizes and the table of `key`; `None` if the key lacks one of the recipe's axes.
     pub(super) fn of_sizes(mut self, recipe: &Recipe, key: &RunKey) -> Option<Self> {
         for size in Size::ALL.into_iter().filter(|size| !size.values(&recipe.comparison).is_empty())
         {
@@ -180,7 +180,7 @@ impl RunSpec {
         Some(self)
     }
 
-    /// A setting with the sizes and the table of this run.
+    /// Adds the sizes and the table of this run to a setting.
     pub(crate) fn with_sizes(&self, mut setting: Setting) -> Setting {
         for size in &self.varied {
             if let Some(value) = size.of(self) {
@@ -193,7 +193,7 @@ impl RunSpec {
         setting
     }
 
-    /// These in the name of a folder, each behind a dash.
+    /// Returns the sizes and the table for the name of a folder, with a dash before each.
     pub(crate) fn sizes_in_words(&self) -> String {
         let size =
             |size: &Size| Some(format!("-{}{}", size.name().replace('_', ""), size.of(self)?));
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(sizes.len(), 6);
     }
 
-    /// Runs of a comparison without an axis are none of one with it, whatever they have in common.
+    /// Runs of a comparison without an axis do not belong to one with it, even if everything else is equal.
     #[test]
     fn an_axis_makes_another_comparison() {
         let (recipe, plain) = (varied(), Recipe::named("digits").unwrap());

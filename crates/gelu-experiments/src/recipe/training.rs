@@ -4,32 +4,31 @@ use crate::Result;
 use gelu_training::EpsilonPlace;
 use serde::{Deserialize, Serialize};
 
-/// How a network is trained.
+/// The training of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingRecipe {
     /// Passes over the training set.
     pub epochs: usize,
-    /// Examples (or what `batch_of` says) in a batch; the last batch of an epoch holds what is
-    /// left.
+    /// Examples (or units of `batch_of`) per batch; the last batch of an epoch holds the rest.
     pub batch_size: usize,
-    /// What a batch is a number of.
+    /// The unit of the batch size.
     #[serde(default, skip_serializing_if = "BatchUnit::is_example")]
     pub batch_of: BatchUnit,
-    /// Batches in an epoch of what is drawn at random, the windows of a text; of a table, the least: the rows of a small one
-    /// are shown again, in a new order, until there are that many.
+    /// Batches per epoch if examples are sampled at random, as the windows of a text are. For a table it is the least
+    /// number: the rows of a small table are repeated, in a new order, until there are that many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<usize>,
-    /// How the training loss is measured.
+    /// The measurement of the training loss.
     pub train_loss: TrainLoss,
-    /// s of the targets that training has, 1 − s + s/K for the class and s/K for each other of K classes; losses
-    /// are measured without.
+    /// The parameter s of the targets in training: 1 − s + s/K for the right class and s/K for each other of K
+    /// classes. Losses are measured without it.
     #[serde(default, skip_serializing_if = "is_none")]
     pub label_smoothing: f64,
-    /// Whether it is measured after every epoch what the layers do.
+    /// Whether to measure the layers after every epoch.
     #[serde(default, skip_serializing_if = "is_off")]
     pub probes: bool,
-    /// How the learning rate goes on from its initial value.
+    /// The course of the learning rate after its initial value.
     #[serde(default)]
     pub schedule: Schedule,
     /// The optimiser.
@@ -37,11 +36,11 @@ pub struct TrainingRecipe {
 }
 
 impl TrainingRecipe {
-    /// Checks every value that a type cannot.
+    /// Checks the values that the types do not restrict.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`](crate::Error::Usage) naming the value, and what it has to be.
+    /// [`Error::Usage`](crate::Error::Usage) naming the value and the allowed values.
     pub(crate) fn validate(&self) -> Result<()> {
         limits::count("the number of epochs", self.epochs as u64, MOST_EPOCHS)?;
         limits::count("the batch size", self.batch_size as u64, MOST_EXAMPLES)?;
@@ -61,11 +60,11 @@ fn is_off(probes: &bool) -> bool {
     !probes
 }
 
-/// What a batch is a number of.
+/// The unit of a batch size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchUnit {
-    /// Examples: pictures, words, frames.
+    /// Examples: images, words, frames.
     #[default]
     Examples,
     /// Whole tweets, sentences or recordings, with all their examples.
@@ -78,7 +77,7 @@ impl BatchUnit {
     }
 }
 
-/// Which optimiser, with all its constants.
+/// The optimiser, with all its constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum OptimizerRecipe {
@@ -88,42 +87,42 @@ pub enum OptimizerRecipe {
         beta_1: f64,
         /// Decay of the second moment.
         beta_2: f64,
-        /// What keeps the divisor, the root of the second moment, from 0.
+        /// The number that keeps the divisor, the root of the second moment, above 0.
         epsilon: f64,
-        /// Where ε is added: inside of the root it bounds the divisor by √ε, as the authors' code for CIFAR-10 has it.
+        /// Where ε is added. Inside the root, it bounds the divisor by √ε, as in the authors' code for CIFAR-10.
         #[serde(default = "outside", skip_serializing_if = "is_outside")]
         epsilon_place: EpsilonPlace,
-        /// Another decay of the first moment later on.
+        /// A change of the first moment's decay during training.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         beta_1_change: Option<BetaChange>,
     },
-    /// AdamW (Loshchilov & Hutter, 2019), on gradients that are clipped together.
+    /// AdamW (Loshchilov & Hutter, 2019), on gradients that are clipped by their common norm.
     #[serde(rename = "adamw")]
     AdamW {
         /// Decay of the first moment.
         beta_1: f64,
         /// Decay of the second moment.
         beta_2: f64,
-        /// What keeps the divisor, the root of the second moment, from 0.
+        /// The number that keeps the divisor, the root of the second moment, above 0.
         epsilon: f64,
-        /// λ of `w ← (1 − η·λ)·w`, for parameters of two or more dimensions alone: not for scales, biases and
-        /// what an activation learns.
+        /// λ of `w ← (1 − η·λ)·w`, only for parameters of two or more dimensions: not for scales, biases and learned
+        /// constants of activations.
         weight_decay: f64,
-        /// The largest norm of all gradients together; larger ones are scaled down to it.
+        /// The largest norm of all gradients together; larger gradients are scaled down to it.
         clip_norm: f64,
     },
     /// Stochastic gradient descent with Nesterov's momentum.
     Sgd {
         /// Decay of the velocity.
         momentum: f64,
-        /// λ of the penalty λ·Σw² added to the loss, over parameters of two or more dimensions and the
-        /// scales of norms (not biases, nor what an activation learns): its gradient is 2λw.
+        /// λ of the penalty λ·Σw² added to the loss, over parameters of two or more dimensions and the scales of
+        /// norms (not biases or learned constants of activations); its gradient is 2λw.
         l2: f64,
     },
 }
 
 impl OptimizerRecipe {
-    /// The largest norm of all gradients together, where they are clipped.
+    /// Returns the largest norm of all gradients together, if they are clipped.
     pub fn clip_norm(&self) -> Option<f64> {
         match self {
             Self::AdamW { clip_norm, .. } => Some(*clip_norm),
@@ -167,23 +166,23 @@ fn is_outside(place: &EpsilonPlace) -> bool {
     *place == EpsilonPlace::Outside
 }
 
-/// A change of Adam's β₁ in the middle of training.
+/// A change of Adam's β₁ during training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BetaChange {
-    /// The later value.
+    /// The value after the change.
     pub to: f64,
-    /// The share of the epochs before it.
+    /// The share of the epochs before the change.
     pub after: f64,
 }
 
-/// How the training loss of an epoch is measured.
+/// The measurement of an epoch's training loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrainLoss {
-    /// After the epoch, over the whole training set, dropout off: the paper's curves.
+    /// After the epoch, over the whole training set, with dropout off: the paper's curves.
     DropoutOff,
-    /// The mean over the epoch's batches as they were trained on, dropout on: the source
-    /// script's curves. Needs no further pass over the data.
+    /// The mean over the epoch's training batches, with dropout on: the source script's curves. Needs no further pass
+    /// over the data.
     Batches,
 }

@@ -1,4 +1,4 @@
-//! What a type cannot check.
+//! Checks the values of a recipe that the types do not restrict.
 
 use super::limits::{self, MOST_RUNS, MOST_SEEDS, MOST_THREADS};
 use super::{BatchUnit, NetworkRecipe, NoiseRecipe, Panels, Recipe, combinations};
@@ -12,11 +12,11 @@ use gelu_compare::suggestion::did_you_mean;
 use gelu_learner::activation::{ActivationList, TargetFormula};
 
 impl Recipe {
-    /// Checks every value that a type cannot.
+    /// Checks the values that the types do not restrict.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming the value, and what it has to be.
+    /// [`Error::Usage`] naming the value and the allowed values.
     pub fn validate(&self) -> Result<()> {
         check_file_name("the recipe's name", &self.name)?;
         check_line("the recipe's title", &self.title)?;
@@ -47,9 +47,9 @@ impl Recipe {
             ("activations", varied.activations.len()),
             ("learning rates", varied.learning_rates.len()),
             ("dropout rates", varied.dropout.len()),
-            // None where no formulas are learned.
+            // Empty if no formulas are learned.
             ("formulas", varied.formulas.len().max(1)),
-            // None where nothing else is varied.
+            // Empty if no sizes or tables are varied.
             ("sizes and tables", combinations(varied)),
         ];
         for (what, length) in settings {
@@ -76,7 +76,7 @@ impl Recipe {
         }
     }
 
-    /// A measure that no run has would choose the first learning rate, and say nothing.
+    /// Checks that runs measure the metric that chooses. Otherwise it would silently choose the first learning rate.
     fn validate_selection(&self) -> Result<()> {
         let selection = self.comparison.selection;
         let (metric, split) = selection.measure();
@@ -185,7 +185,7 @@ impl Recipe {
         if let Some(no_worse) = &varied.no_worse {
             self.check_no_worse(no_worse)?;
         }
-        // The tables of a folder are known once it is read, and checked then.
+        // The tables of a folder are not known before it is read; they are checked then.
         let is_unread = self.data.set == "tables" && varied.tables.is_empty();
         if let Some(over) = varied.over.as_ref().filter(|_| !is_unread) {
             let axes = Experiment::design(self).axes;
@@ -202,7 +202,7 @@ impl Recipe {
         }
     }
 
-    /// The metric that must not get worse is one that runs measure, and not the one that decides.
+    /// Checks that the metric that must not get worse is one that runs measure, and not the deciding metric.
     fn check_no_worse(&self, NoWorse { metric, margin }: &NoWorse) -> Result<()> {
         let design = Experiment::design(self);
         let names: Vec<&str> = design.measures.iter().map(|m| m.name.as_str()).collect();
@@ -341,7 +341,8 @@ impl Recipe {
         self.noise.as_ref().map_or(Ok(()), NoiseRecipe::validate)
     }
 
-    /// A figure of what nothing measures would be empty, or another than was asked for.
+    /// Checks that runs measure the metric of the figure, so that it is not empty, and that its panels fit the
+    /// comparison.
     fn validate_figure(&self) -> Result<()> {
         let Some(figure) = &self.figure else { return Ok(()) };
         let loss = self.loss();

@@ -11,15 +11,15 @@ use gelu_core::functional::Unit;
 use gelu_learner::activation::{Formula, NamedActivation};
 use gelu_learner::device::DeviceName;
 
-/// Name of the figure's file: with GELU, ReLU and ELU it is Figure 1 of the paper.
+/// Name of the figure's file; with GELU, ReLU and ELU it corresponds to Figure 1 of the paper.
 const NAME: &str = "figure-1";
 
-/// What the paper draws, −4 to 3, in steps that hit 0.
+/// The range in the paper, −4 to 3, in steps that include 0.
 const START: f64 = -4.0;
 const STEPS: usize = 280;
 const STEP: f64 = 0.025;
 
-/// The extension of comparisons of activations: a figure of them as functions.
+/// The extension for comparisons of activations: a figure of the functions.
 #[derive(Debug)]
 pub struct Functions;
 
@@ -31,8 +31,8 @@ impl Extension for Functions {
     }
 }
 
-/// The compared activations as functions: the stochastic map as its mean, a learnable one as it
-/// starts. `None` where this build knows none of them.
+/// Returns a figure of the compared activations as functions: the stochastic map as its mean, a learnable one with
+/// its initial values. `None` if this build knows none of them.
 fn figure(names: &[(String, usize)]) -> Option<Figure> {
     let curves: Vec<Curve> = names
         .iter()
@@ -56,7 +56,7 @@ fn figure(names: &[(String, usize)]) -> Option<Figure> {
     })
 }
 
-/// The parameters of the paper's curves, and the formulas of one's own.
+/// Returns the parameters of the paper's curves, and the user's formulas.
 fn caption(names: &[(String, usize)]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (text, _) in names {
@@ -77,7 +77,7 @@ fn points(named: &NamedActivation) -> Option<Vec<(f64, f64)>> {
     Some(x.into_iter().zip(y).collect())
 }
 
-/// What the activation makes of these numbers. A device is opened for what only a tensor can tell.
+/// Returns the values of the activation at `x`. Opens a device if only a tensor can compute them.
 fn values(named: &NamedActivation, x: &[f64]) -> Option<Vec<f64>> {
     let all = |function: &dyn Fn(f64) -> f64| Some(x.iter().map(|&x| function(x)).collect());
     if let Some(formula) = named.formula() {

@@ -1,5 +1,4 @@
-//! What a comparison of activations found: reports as of any comparison, and the activations themselves
-//! as a figure.
+//! Reports of a comparison of activations: those of any comparison, and a figure of the activations.
 
 mod activations;
 

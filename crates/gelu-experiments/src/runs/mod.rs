@@ -1,5 +1,5 @@
-//! The runs of the paper's experiments on disk: what one is made from. The folders and files, and who may
-//! write to them, are those of any comparison.
+//! The runs of the paper's experiments on disk: their specification. Folders, files and leases are those of any
+//! comparison.
 
 mod spec;
 #[cfg(test)]
@@ -9,9 +9,9 @@ pub use spec::RunSpec;
 
 use crate::recipe::Recipe;
 
-/// What `comparison.toml` holds.
+/// The content of `comparison.toml`.
 pub type Comparison = gelu_compare::runs::Comparison<Recipe>;
 /// The folder of a comparison.
 pub type ComparisonFolder = gelu_compare::runs::ComparisonFolder<Recipe>;
-/// A run that this process holds.
+/// A run that this process has claimed.
 pub type ClaimedRun = gelu_compare::runs::ClaimedRun<RunSpec>;

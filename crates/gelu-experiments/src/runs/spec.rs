@@ -11,17 +11,17 @@ use gelu_core::Activation;
 use gelu_learner::activation::{NamedActivation, Nonlinearity, TargetFormula};
 use serde::{Deserialize, Serialize};
 
-/// One run, resolved: everything its result depends on, and nothing else. Saved with the run as
-/// `run.toml`; its digest names the run's folder, so a changed setting is another run.
+/// The specification of one run: everything that its result depends on, and nothing else. It is saved with the run as
+/// `run.toml`. Its digest is part of the name of the run's folder, so another setting is another run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
-    /// Version of this file's layout and of the training it stands for; raised when a change of
-    /// the program changes results.
+    /// Version of this file's layout and of the training; it is raised when a change of the program changes results.
     pub version: u32,
-    /// Name of the recipe it comes from.
+    /// Name of the recipe.
     pub experiment: String,
-    /// What the hidden layers use. One that this program does not know can be read, not trained.
+    /// The activation of the hidden layers. An activation that this program does not know can be read but not
+    /// trained.
     pub activation: NamedActivation,
     /// Seed of the weights, the order of the batches and the dropout masks.
     pub seed: u64,
@@ -29,42 +29,42 @@ pub struct RunSpec {
     pub learning_rate: f64,
     /// Dropout rate.
     pub dropout: f64,
-    /// The formula that is learned, where the data are points.
+    /// The learned formula, if the data are points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<TargetFormula>,
-    /// The table of a folder that is learned.
+    /// The learned table of a folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// The sizes that the runs of its comparison differ by.
+    /// The sizes in which the runs of the comparison differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub varied: Vec<Size>,
-    /// What it is for.
+    /// The stage of the comparison that the run belongs to.
     #[serde(default, skip_serializing_if = "Stage::is_only")]
     pub stage: Stage,
-    /// Name of the backend: results of two backends differ in their last digits.
+    /// Name of the backend, because results of two backends differ in their last digits.
     pub backend: String,
     /// SHA-256 of the data set's content.
     pub data_fingerprint: String,
-    /// Which data, and how it is presented.
+    /// The data, and how they are presented to the network.
     pub data: DataRecipe,
     /// The network.
     pub network: NetworkRecipe,
-    /// How it is trained.
+    /// The training.
     pub training: TrainingRecipe,
-    /// Where the best epoch is reported, what it is chosen by: the network kept is that epoch's, not
-    /// the last one's.
+    /// The metric that chooses the best epoch, if it is reported; then the saved network is that of the best epoch,
+    /// not of the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best_by: Option<Selection>,
-    /// Noise it is measured under once it is trained.
+    /// The noise under which the trained network is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseRecipe>,
 }
 
 impl RunSpec {
-    /// The largest [`seed`](Self::seed): TOML, as which a specification is kept, knows no larger number.
+    /// The largest [`seed`](Self::seed). Specifications are saved as TOML, which has no larger integers.
     pub const LARGEST_SEED: u64 = i64::MAX as u64;
 
-    /// The run of `recipe` at one combination of what it varies.
+    /// Creates the specification of a run of `recipe` with one combination of its varied values.
     pub fn new(
         recipe: &Recipe,
         activation: impl Into<NamedActivation>,
@@ -99,28 +99,28 @@ impl RunSpec {
         }
     }
 
-    /// What it is trained to make small.
+    /// Returns the loss that training minimises.
     pub fn loss(&self) -> LossKind {
         self.network.loss_on(&self.data)
     }
 
-    /// The data set as it is loaded.
+    /// Returns the request for loading the data set.
     pub fn asked(&self) -> crate::data::Asked {
         self.data.asked_for(&self.network)
     }
 
-    /// The same run, of a formula that is learned.
+    /// Returns the same run with another learned formula.
     pub fn of_formula(self, formula: Option<TargetFormula>) -> Self {
         Self { formula, ..self }
     }
 
-    /// What a verdict on it holds at; a formula by what `called` makes of it.
+    /// Returns the value at which a verdict on this run holds; `called` converts a formula.
     fn at(&self, called: impl FnOnce(&TargetFormula) -> String) -> At {
         self.formula.as_ref().map_or(At::Dropout(self.dropout), |f| At::Formula(called(f)))
     }
 
-    /// The same run for one stage of a comparison that tunes first: the final one trains on the
-    /// validation examples too.
+    /// Returns the same run for one stage of a comparison that tunes first; the final stage trains on the validation
+    /// examples too.
     pub fn of_stage(mut self, stage: Stage) -> Self {
         self.stage = stage;
         if stage == Stage::Final {
@@ -130,10 +130,16 @@ impl RunSpec {
     }
 }
 
-/// Version 8 gave a GPT kernels of its own. Version 9 changed how the gradients of a convolution's weights are computed,
-/// and its results where there are 16 to 31 channels. Version 10 no longer decays the coefficients of a PolyNorm, rounds
-/// an activation's parameter to f32, and whitens images to the same bits on any number of threads. Version 11 splits the
-/// rows of tables by seed. All other runs have the bits of version 7.
+/// Returns the version in which the results of such runs last changed.
+///
+/// - 8: a GPT has its own kernels.
+/// - 9: the gradients of a convolution's weights are computed in another way, and the results of a convolution with
+///   16 to 31 channels.
+/// - 10: the coefficients of a PolyNorm do not decay, an activation's parameter is rounded to f32, and whitened
+///   images are bit-identical on any number of threads.
+/// - 11: the seed splits the rows of tables.
+///
+/// All other runs are bit-identical to version 7.
 fn current_version(
     network: &NetworkRecipe,
     data: &DataRecipe,
@@ -197,7 +203,7 @@ impl Spec for RunSpec {
         }
     }
 
-    /// A formula is called by its name alone.
+    /// Uses only the name of a formula.
     fn name(&self) -> String {
         let at = self.at(|formula| formula.name().to_owned());
         let setting = self.with_sizes(setting(self.activation.name(), self.learning_rate, at));
@@ -205,8 +211,8 @@ impl Spec for RunSpec {
     }
 
     fn folder_prefix(&self) -> String {
-        // The colon of `elu:0.5` is no part of a file name everywhere, and the name of an activation
-        // that this program does not know may be any text.
+        // Some file systems do not allow the colon of `elu:0.5`, and the name of an unknown activation may be any
+        // text.
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let activation: String = self.activation.name().chars().take(64).map(plain).collect();
         let activation = activation.trim_start_matches('.');
@@ -233,7 +239,7 @@ impl Spec for RunSpec {
         }
     }
 
-    /// Losses and learning rates are finite, since a run ends where they are not, and errors are shares.
+    /// Losses and learning rates are finite, because a run ends if they are not; errors are shares.
     fn is_possible(&self, column: &str, value: f64) -> bool {
         match column.ends_with("_error") {
             true => (0.0..=1.0).contains(&value),
@@ -292,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Names that earlier versions gave, which their folders still have.
+    /// The names must stay the same, because existing folders have them.
     #[test]
     fn ordinary_numbers_stand_in_a_name_as_they_always_did() {
         for (rate, dropout, expected) in [
@@ -306,7 +312,7 @@ mod tests {
         }
     }
 
-    /// What stands in `run.toml`, and so in the names of folders.
+    /// The version is in `run.toml`, and so affects the names of folders.
     #[test]
     fn a_version_is_that_of_the_last_change_of_bits() {
         let version = |recipe: &str, activation: &str| {
@@ -319,7 +325,7 @@ mod tests {
         assert_eq!(version("cifar10-wrn", "gelu"), 9);
         assert_eq!(version("cifar10-cnn", "gelu"), 10, "whitened");
         assert_eq!(version("char-gpt", "polynorm"), 10);
-        // f32 has a half, and no tenth.
+        // 0.5 is exact in f32, 0.1 is not.
         assert_eq!(version("digits", "elu:0.5"), 7);
         assert_eq!(version("digits", "elu:0.1"), 10);
     }

@@ -1,5 +1,4 @@
-//! Whether data suit a recipe and its runs: checked before anything is trained, and before anything is
-//! allocated.
+//! Checks that data suit a recipe and its runs, before any training and allocation.
 
 use super::Splits;
 use super::splits::{formula_of, limited, point_parts, text_parts};
@@ -10,16 +9,15 @@ use crate::{Error, Result};
 use gelu_models::ZcaConfig;
 use std::collections::BTreeSet;
 
-/// What convolutions and pooling leave a pixel of.
+/// The smallest side of an image for which convolutions and pooling leave at least one pixel.
 const SMALLEST: usize = 12;
 
 impl Splits {
-    /// Whether `data` can be split and trained on as `spec` says.
+    /// Checks that `data` can be split and trained on as `spec` says.
     ///
     /// # Errors
     ///
-    /// When the data are not those of the run, or too few to set the validation examples aside or
-    /// to fill a batch.
+    /// If the data are not those of the run, or too few to set the validation examples aside or to fill a batch.
     pub fn check(data: &DataSet, spec: &RunSpec) -> Result<()> {
         spec.activation.nonlinearity()?;
         let recipe = &spec.data;
@@ -65,17 +63,17 @@ impl Splits {
         Ok(())
     }
 
-    /// Whether `data` can be split and trained on as each of these runs of one recipe says. What runs
-    /// share is checked once.
+    /// Checks that `data` can be split and trained on as each of these runs of one recipe says. Checks that are the
+    /// same for several runs are made once.
     ///
     /// # Errors
     ///
-    /// As [`check`](Self::check).
+    /// If [`check`](Self::check) fails for a run.
     pub fn check_all(data: &DataSet, specs: impl Iterator<Item = RunSpec>) -> Result<()> {
         let mut checked: Vec<RunSpec> = Vec::new();
         let mut points_of = BTreeSet::new();
         for spec in specs {
-            // What else runs differ by is part of both.
+            // Other differences between the runs are part of the network or the batch size.
             let alike = |other: &RunSpec| {
                 (other.stage, &other.formula, &other.table)
                     == (spec.stage, &spec.formula, &spec.table)
@@ -87,7 +85,7 @@ impl Splits {
                     Self::check(data, &spec)?;
                     checked.push(spec);
                 }
-                // The points that a formula is learned at are a function of the seed.
+                // The training points of a formula depend on the seed.
                 (true, Some(formula)) if points_of.insert((formula.to_string(), spec.seed)) => {
                     let own = points::of_run(spec.seed, formula.variables());
                     own.iter().try_for_each(|points| points.check(formula))?;
@@ -99,14 +97,14 @@ impl Splits {
         Ok(())
     }
 
-    /// Refuses a limit that leaves nothing out: a report would call it a cut. That of a built-in recipe may be
-    /// larger than the data.
+    /// Checks that limits leave examples out, because a report would call them cuts. The limits of a built-in recipe
+    /// may be larger than the data.
     ///
     /// # Errors
     ///
     /// [`Error::Usage`] naming the limit.
     pub fn check_limits(data: &DataSet, recipe: &Recipe) -> Result<()> {
-        // Training and validation examples, and test examples, as limits count them.
+        // The numbers of training and validation examples, and of test examples, as the limits count them.
         let ([train, rest], what) = match data {
             DataSet::Pictures(set) => {
                 let valid = recipe.data.validation;
@@ -149,7 +147,7 @@ impl Splits {
     }
 }
 
-/// Whether pictures of these channels, height and width suit what is made of them.
+/// Checks that images with these channels, height and width suit the network and the normalisation.
 fn check_pictures(name: &str, [channels, height, width]: [usize; 3], spec: &RunSpec) -> Result<()> {
     let refuse = |problem: String| Err(Error::Usage(problem));
     let smallest = height.min(width);
@@ -178,7 +176,7 @@ fn check_pictures(name: &str, [channels, height, width]: [usize; 3], spec: &RunS
     }
 }
 
-/// Whether every part of a text holds a window, and the character that follows it.
+/// Checks that every split of a text has at least one window, and the next character.
 fn check_text(set: &TextSet, spec: &RunSpec) -> Result<()> {
     let name = &set.source.name;
     let Some(context) = spec.network.context() else {
@@ -194,7 +192,7 @@ fn check_text(set: &TextSet, spec: &RunSpec) -> Result<()> {
     }
 }
 
-/// Whether a table can be learned by the network: classes by a classifier, numbers by a regression.
+/// Checks that the network can learn the table: classes need a classifier, numbers a regression.
 fn check_table(set: &TableSet, spec: &RunSpec) -> Result<()> {
     let table = set.table(spec.table.as_deref())?;
     let column = format!("column `{}` of {}", table.target_name().escape_debug(), table.name);
@@ -212,7 +210,7 @@ fn check_table(set: &TableSet, spec: &RunSpec) -> Result<()> {
     }
 }
 
-/// Whether a formula can be learned: it has values, and there are points for a batch.
+/// Checks that the formula can be learned: it has values at all points, and there are enough points for a batch.
 fn check_points(set: &PointSet, spec: &RunSpec) -> Result<()> {
     let formula = formula_of(spec)?;
     let scale = set.scale(formula)?;
@@ -254,7 +252,7 @@ mod tests {
         Splits::check(data, &spec)
     }
 
-    /// 3·128·128 values, whose covariance has 2.4 billion numbers.
+    /// 3·128·128 values, whose covariance would have 2.4 billion numbers.
     #[test]
     fn pictures_too_large_to_be_whitened_are_refused_before_they_are() {
         let large = pictures(4, 3, 128);
@@ -295,13 +293,13 @@ mod tests {
         );
         let said = limited(None, Some(2_000)).unwrap_err().to_string();
         assert!(said.contains("the test limit is 2000, and digits has 5 examples"), "{said}");
-        // A built-in recipe's own may be larger than a small set.
+        // The limit of a built-in recipe may be larger than a small set.
         let narrow = Recipe::named("cifar10-cnn-narrow").unwrap();
         assert_eq!(narrow.data.train_limit, Some(2_000));
         Splits::check_limits(&pictures(16, 3, 32), &narrow).unwrap();
     }
 
-    /// Runs that differ in what they are checked by are checked apart.
+    /// Runs with different formulas are checked separately.
     #[test]
     fn every_formula_is_checked() {
         let data = DataSet::from(PointSet::generate());

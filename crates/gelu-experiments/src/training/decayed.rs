@@ -1,18 +1,18 @@
-//! Which parameters a decay or a penalty takes its share of. The rank of a parameter decides, and the kind of
-//! its module: a name does not, since a `PolyNorm`, too, calls its coefficients `weight`.
+//! Selects the parameters for a weight decay or penalty. The rank of a parameter and the kind of its module decide.
+//! The name does not, because a `PolyNorm` also calls its coefficients `weight`.
 
 use burn::module::{Module, ModuleVisitor, Param, ParamGroup, ParamId};
 use burn::tensor::Tensor;
 
-/// The modules whose `gamma` scales what they have normalised, as Burn names them to visitors.
+/// The modules whose `gamma` scales normalised values, as Burn names them to visitors.
 const NORMS: [&str; 3] = ["Struct:BatchNorm", "Struct:LayerNorm", "Struct:RmsNorm"];
 
-/// Parameters of two or more dimensions: the weights of layers and embeddings.
+/// Returns the parameters of two or more dimensions: the weights of layers and embeddings.
 pub(super) fn matrices(network: &impl Module) -> ParamGroup {
     collected(network, false)
 }
 
-/// [`matrices`] and the scales of norms.
+/// Returns [`matrices`] and the scales of norms.
 pub(super) fn matrices_and_scales(network: &impl Module) -> ParamGroup {
     collected(network, true)
 }
@@ -24,9 +24,9 @@ fn collected(network: &impl Module, scales: bool) -> ParamGroup {
 }
 
 struct Decayed {
-    /// Whether the scales of norms are asked for.
+    /// Whether to include the scales of norms.
     scales: bool,
-    /// Whether the field that was entered last is one.
+    /// Whether the field that the visitor entered last is a scale.
     at_scale: bool,
     found: Vec<ParamId>,
 }
@@ -54,7 +54,7 @@ mod tests {
         WideResNetConfig,
     };
 
-    /// Parameters that are trained, by path, and whether they are in a group.
+    /// Trained parameters by path, and whether they are in a group.
     struct Listed {
         path: Vec<String>,
         group: ParamGroup,
@@ -135,20 +135,20 @@ mod tests {
             ["convolutions.0.weight", "convolutions.1.weight", "norms.0.gamma", "norms.1.gamma"]
                 .map(|name| format!("blocks.{block}.{name}"))
         });
-        // The whitening is a state without a gradient, which no optimiser steps.
+        // The whitening is state without a gradient; no optimiser changes it.
         let ends = ["whitening.weight", "output.weight"].map(str::to_owned);
         let [first, last] = ends.map(|name| [name].into_iter());
         let expected: Vec<String> = first.chain(blocks).chain(last).collect();
         assert_eq!(names(&airbench, matrices_and_scales(&airbench)), expected);
 
-        // 9 convolutions with a batch norm each, and the weights of the output, with its norm.
+        // 9 convolutions with a batch norm each, and the weights of the output with its norm.
         let cnn = CnnConfig::new().with_widths([4, 4]).init(&device);
         let found = names(&cnn, matrices_and_scales(&cnn));
         let ends = |end: &str| found.iter().filter(|name| name.ends_with(end)).count();
         assert_eq!((ends(".weight"), ends(".gamma"), found.len()), (10, 10, 20), "{found:?}");
 
-        // Depth 10: the stem, three blocks of two convolutions with a shortcut, the output; two norms of
-        // the stem, one per block and one at the end.
+        // Depth 10: the stem, three blocks of two convolutions with a shortcut, the output; two norms of the stem,
+        // one per block and one at the end.
         let wide = WideResNetConfig::new(2).with_depth(10).with_width(1).init(&device);
         let found = names(&wide, matrices_and_scales(&wide));
         let ends = |end: &str| found.iter().filter(|name| name.ends_with(end)).count();

@@ -7,16 +7,16 @@ use burn::tensor::Tensor;
 use gelu_learner::{evaluate, read_bools, unreadable};
 use std::sync::Arc;
 
-/// What a network achieves on a split.
+/// The metrics of a network on a split.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// Mean loss over its examples.
+    /// Mean loss over the examples.
     pub loss: f64,
-    /// Fraction of its examples classified wrongly.
+    /// Share of wrongly classified examples.
     pub error: Option<f64>,
-    /// Of a regression, the root of the loss.
+    /// The root of the loss, for a regression.
     pub rmse: Option<f64>,
-    /// Of a regression on a table, the share of the variance that is left unexplained.
+    /// The unexplained share of the variance, for a regression on a table.
     pub unexplained: Option<f64>,
 }
 
@@ -35,18 +35,18 @@ impl From<gelu_learner::SplitMetrics> for Score {
 ///
 /// # Errors
 ///
-/// When a result cannot be read back from the device.
+/// If a result cannot be read back from the device.
 pub fn evaluate_split(model: &Network, recipe: &NetworkRecipe, samples: &Samples) -> Result<Score> {
     let loader = measuring_loader(samples, recipe);
     Ok(evaluate(model, loader.as_ref(), |_, _| Ok(()))?.into())
 }
 
-/// Measures a trained network as [`evaluate_split`] does, and says which examples it classifies
-/// wrongly; `None` where it classifies nothing.
+/// Measures a trained network like [`evaluate_split`], and returns for each example whether it is classified wrongly;
+/// `None` if the network does not classify.
 ///
 /// # Errors
 ///
-/// As [`evaluate_split`].
+/// If [`evaluate_split`] would fail.
 pub(super) fn evaluate_each(
     model: &Network,
     recipe: &NetworkRecipe,
@@ -62,11 +62,11 @@ pub(super) fn evaluate_each(
     Ok((score.into(), read_bools(wrong)?))
 }
 
-/// The class of every example, and the one that a trained network names.
+/// Returns the true and the predicted class of every example.
 ///
 /// # Errors
 ///
-/// As [`evaluate_split`].
+/// If [`evaluate_split`] would fail.
 pub(super) fn named_classes(
     model: &Network,
     recipe: &NetworkRecipe,
@@ -83,11 +83,11 @@ pub(super) fn named_classes(
     Ok(pairs)
 }
 
-/// The loss of every example, with dropout off.
+/// Returns the loss of every example, with dropout off.
 ///
 /// # Errors
 ///
-/// As [`evaluate_split`].
+/// If [`evaluate_split`] would fail.
 pub(super) fn each_loss(
     model: &Network,
     recipe: &NetworkRecipe,
@@ -100,8 +100,8 @@ pub(super) fn each_loss(
     Ok(losses.iter::<f32>().collect())
 }
 
-/// Batches to measure by: of the same size for every run of a kind of network, as large as caches
-/// like, and no larger than memory where every pixel has a hundred channels. Those of a text are windows.
+/// Returns a loader for measuring. The batch size only depends on the kind of network. It suits the caches, and is
+/// small enough for memory when every pixel has a hundred channels. For a text, it counts windows.
 pub(super) fn measuring_loader(
     samples: &Samples,
     recipe: &NetworkRecipe,
@@ -114,8 +114,8 @@ pub(super) fn measuring_loader(
     in_order(samples, size)
 }
 
-/// A batch to probe layers by: all that they are given and give lies in memory at once, and every place of a
-/// picture is an example.
+/// Returns a loader for probing layers. Its batches are small, because the inputs and outputs of all layers are in
+/// memory at once, and every position of an image is an example.
 pub(super) fn probing_loader(
     samples: &Samples,
     recipe: &NetworkRecipe,
@@ -127,6 +127,6 @@ pub(super) fn probing_loader(
 }
 
 fn in_order(samples: &Samples, size: usize) -> Arc<dyn DataLoader<Examples>> {
-    // A batch is a number of examples here, or a thousand sentences would lie in memory at once.
+    // A batch counts examples here. If it counted groups, a thousand sentences would be in memory at once.
     Arc::new(BatchLoader::new(samples.clone().ungrouped(), size, Order::Sequential))
 }

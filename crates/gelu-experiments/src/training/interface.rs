@@ -1,4 +1,4 @@
-//! What stands before and behind a trained network.
+//! The conversion of inputs and outputs around a trained network.
 
 use super::large_reader::LargeReader;
 use super::presentation::Presentation;
@@ -12,75 +12,75 @@ use std::path::Path;
 /// The sizes of a network's inputs and outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Numbers of an input.
+    /// Numbers per input.
     pub features: usize,
     /// Number of classes.
     pub classes: usize,
-    /// Channels, height and width of a picture; `None` where there are none.
+    /// Channels, height and width of an image; `None` if there are no images.
     pub picture: Option<[usize; 3]>,
 }
 
-/// What predicting needs beside a run's setting and its parameters. It is saved with them.
+/// The information, besides a run's setting and parameters, that prediction needs. It is saved with the parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interface {
     /// The sizes of inputs and outputs.
     pub shape: Shape,
     /// The names of the classes, by their numbers.
     pub names: Vec<String>,
-    /// How an input is read; `None` in runs of an older version that whiten pictures or look up word vectors.
+    /// Converts an input; `None` in runs of an older version that whiten images or look up word vectors.
     pub reader: Option<InputReader>,
 }
 
-/// How an input becomes what the network was trained on.
+/// The conversion of an input into the form that the network was trained on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InputReader {
-    /// The file of a picture.
+    /// An image file.
     Picture {
-        /// The side of the square that it is scaled to.
+        /// The side of the square to which the image is scaled.
         size: Option<usize>,
-        /// How its bytes are scaled.
+        /// The scaling of the bytes.
         pixels: Pixels,
-        /// What is taken out of each scaled picture: the mean of those trained on.
+        /// The mean of the scaled training images, which is subtracted.
         mean: Option<Vec<f32>>,
     },
     /// The row of a table, or the file of a recording.
     Windows(WindowReader),
-    /// The row of a table, of which a number is predicted.
+    /// The row of a table, for which a number is predicted.
     Quantity {
-        /// How its cells are read.
+        /// Reads the cells.
         reader: WindowReader,
-        /// What the numbers are measured in.
+        /// The scale of the numbers.
         scale: Scale,
     },
-    /// A text of these characters, by their numbers.
+    /// A text of these characters; a character's number is its index.
     Text(String),
-    /// The coordinates of a point, in a formula's unit.
+    /// The coordinates of a point, for a formula.
     Point {
-        /// How many.
+        /// The number of coordinates.
         variables: usize,
-        /// What the formula's values are measured in.
+        /// The scale of the formula's values.
         scale: Scale,
     },
-    /// A picture that is whitened, or words that have vectors. How is larger than most networks, so the runs of a
-    /// comparison share a file of it.
+    /// An image to whiten, or words to look up. The data for this are larger than most networks, so the runs of a
+    /// comparison share a file of them.
     Shared {
-        /// The file in the folder `readers` of the comparison.
+        /// The name of the file in the comparison's folder `readers`.
         file: String,
     },
 }
 
 impl Interface {
-    /// Returns the examples that an input is, on the device; of a text, windows of at most `context` characters.
-    /// `large` is what a shared file holds.
+    /// Returns the examples of an input, on the device; for a text, windows of at most `context` characters. `large`
+    /// is the content of the shared file.
     ///
     /// # Errors
     ///
-    /// When the input is none of the kind that the network was trained on.
+    /// If the input is not of the kind that the network was trained on.
     ///
     /// # Panics
     ///
-    /// Without a reader, or without what its file holds.
+    /// If there is no reader, or `large` is missing for a shared reader.
     pub(super) fn read(
         &self,
         input: &str,
@@ -134,7 +134,7 @@ impl Interface {
         }
     }
 
-    /// The picture of a file, of the size and the colours of those that were trained on.
+    /// Reads an image file, and checks that it has the size and the colours of the training images.
     fn picture(&self, path: &Path, size: Option<usize>) -> Result<Images> {
         let read = pictures::read_one(path, size)?;
         let [channels, height, width] = self.shape.picture.expect("it is a network of pictures");
@@ -161,7 +161,7 @@ impl Interface {
     }
 }
 
-/// The numbers of a text's characters, by the characters that the network knows.
+/// Returns the numbers of a text's characters in the network's vocabulary.
 pub(super) fn numbered(vocabulary: &str, text: &str) -> Result<Vec<u32>> {
     let known: Vec<char> = vocabulary.chars().collect();
     let number = |c: char| match known.binary_search(&c) {

@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How an input is read, where that is larger than most networks. The runs of a comparison share one file of it, in
-/// the folder `readers` next to theirs.
+/// The part of a reader that is larger than most networks. The runs of a comparison share one file of it, in the
+/// folder `readers` next to theirs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum LargeReader {
-    /// The file of a picture, which is whitened.
+    /// An image file, which is whitened.
     Picture {
-        /// The side of the square that it is scaled to.
+        /// The side of the square to which the image is scaled.
         size: Option<usize>,
-        /// How its bytes are scaled.
+        /// The scaling of the bytes.
         pixels: Pixels,
-        /// The whitening of those trained on.
+        /// The whitening, fitted to the training images.
         whitening: Whitening,
     },
     /// The words of a tweet.
@@ -28,18 +28,19 @@ pub(super) enum LargeReader {
 }
 
 impl LargeReader {
-    /// The path of a file for the run's comparison.
+    /// Returns the path of a file in the run's comparison.
     pub(super) fn path(run: &RunFolder, file: &str) -> PathBuf {
         let comparison = run.path().parent().and_then(Path::parent);
         let comparison = comparison.map_or_else(|| run.path().join("../.."), Path::to_path_buf);
         comparison.join("readers").join(file)
     }
 
-    /// Puts the file in the comparison's folder, unless it is there. Its name says what it was made from.
+    /// Saves the file in the comparison's folder, unless it exists. Its name is a digest of everything that it
+    /// depends on.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If the file cannot be written.
     pub(super) fn save(&self, run: &RunFolder, file: &str) -> Result<()> {
         let path = Self::path(run, file);
         if path.exists() {
@@ -51,13 +52,13 @@ impl LargeReader {
         store::write(&path, self)
     }
 
-    /// What the file holds; `None` where there is none, or it is damaged.
+    /// Reads the file; `None` if there is none, or it is damaged.
     pub(super) fn load(run: &RunFolder, file: &str) -> Option<Self> {
         store::read(&Self::path(run, file))
     }
 }
 
-/// How an input is read as the windows of a set, and the larger part of that.
+/// Returns the reader of a set's inputs, and its large part.
 pub(super) fn reader_of(set: &WindowSet) -> (Option<InputReader>, Option<Arc<LargeReader>>) {
     match &set.reader {
         Some(WindowReader::Words(vectors)) => {

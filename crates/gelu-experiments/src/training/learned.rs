@@ -3,18 +3,18 @@ use burn::tensor::Tensor;
 use gelu_compare::comparison::statistics::median;
 use serde::Serialize;
 
-/// What a layer's learnable GELU, `x·Φ((x − μ)/σ)` (§2), has learned.
+/// The learned parameters of a layer's learnable GELU, `x·Φ((x − μ)/σ)` (§2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LearnedGelu {
-    /// Where it is in the network: `hidden.0`.
+    /// The layer's path in the network: `hidden.0`.
     pub layer: String,
-    /// μ; 0 at the beginning.
+    /// μ; initially 0.
     pub mean: Spread,
-    /// σ; 1 at the beginning.
+    /// σ; initially 1.
     pub standard_deviation: Spread,
 }
 
-/// A parameter over the channels of a layer.
+/// Summary of a parameter over the channels of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// Smallest value.
@@ -33,15 +33,14 @@ impl Spread {
     }
 }
 
-/// The learnable GELUs of a network, from its input to its output; none where it has another
-/// activation.
+/// Returns the learnable GELUs of a network, from its input to its output; empty if it has another activation.
 pub fn learned_gelus(network: &impl Module) -> Vec<LearnedGelu> {
     let mut visitor = Learned::default();
     network.visit(&mut visitor);
     visitor.found
 }
 
-/// The struct whose fields are looked for, as Burn names it to visitors.
+/// The struct whose fields to visit, as Burn names it to visitors.
 const CONTAINER: &str = "Struct:LearnableGelu";
 
 #[derive(Default)]
@@ -83,8 +82,7 @@ impl ModuleVisitor for Learned {
 }
 
 impl Learned {
-    /// The path without what says nothing: the kind of network before it, and what is inside the
-    /// activation behind it.
+    /// Returns the layer's path, without the kind of the network in front and the activation's own fields at the end.
     fn layer(&self) -> String {
         let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
         let path = match path.as_slice() {

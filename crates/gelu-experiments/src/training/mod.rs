@@ -1,7 +1,7 @@
-//! One run: training a network into its folder, exactly resumable.
+//! Trains the network of one run into the run's folder; interrupted runs resume exactly.
 //!
-//! The loop is gelu-learner's; here are the paper's networks, optimisers and data, and what is measured
-//! once of a trained network.
+//! The training loop is gelu-learner's. This module has the paper's networks, optimisers and data, and the
+//! measurements of a trained network.
 
 mod checks;
 mod decayed;

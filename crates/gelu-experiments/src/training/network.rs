@@ -21,16 +21,16 @@ use gelu_models::{
 };
 use std::path::Path;
 
-/// Any of the networks, with what it is trained to do: to name the class of its input, or the character
-/// that follows, by the log loss; an autoencoder to return its input, and a regression to find a number, by the
-/// mean squared error.
+/// Any of the networks, with its task. A classifier predicts the class of its input and a transformer the next
+/// character, both by the log loss. An autoencoder reproduces its input and a regression predicts a number, both by
+/// the mean squared error.
 #[derive(Module, Debug)]
 pub struct Network {
     architecture: Architecture,
-    /// Channels, height and width, for networks of pictures.
+    /// Channels, height and width, for networks of images.
     #[module(skip)]
     picture: [usize; 3],
-    /// What the targets that it is trained for leave to all classes alike.
+    /// The share of the training targets that is spread over all classes.
     #[module(skip)]
     label_smoothing: f64,
 }
@@ -48,7 +48,7 @@ enum Architecture {
 }
 
 impl Network {
-    /// The untrained network of a run: same seed, same weights, whatever the activation.
+    /// Creates the untrained network of a run. The same seed gives the same weights for every activation.
     ///
     /// # Panics
     ///
@@ -57,11 +57,11 @@ impl Network {
         Self::of_shape(spec, &splits.shape(), || whitening(splits), device)
     }
 
-    /// The network of a run, whose parameters are to be loaded.
+    /// Creates the network of a run for loading its parameters.
     ///
     /// # Panics
     ///
-    /// As [`new`](Self::new).
+    /// If [`new`](Self::new) would panic.
     pub(super) fn to_load(spec: &RunSpec, shape: &Shape, device: &Device) -> Self {
         let channels = shape.picture.map_or(1, |[channels, ..]| channels);
         Self::of_shape(spec, shape, || PatchWhitening::identity(channels, device), device)
@@ -153,12 +153,12 @@ impl Network {
         numbered(Self { architecture, picture, label_smoothing })
     }
 
-    /// Outputs, targets and loss of a batch.
+    /// Returns the outputs, targets and loss of a batch.
     pub fn score(&self, batch: Examples) -> BatchOutput {
         self.scored(batch, 0.0)
     }
 
-    /// The same with the log loss of smoothed targets.
+    /// Returns the outputs, targets and loss of a batch; the log loss is that of smoothed targets.
     fn scored(&self, batch: Examples, smoothing: f64) -> BatchOutput {
         let Examples { inputs, labels, targets } = batch;
         let pictures = |inputs: BatchInputs| {
@@ -208,7 +208,7 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn save_state_dict(&self, path: &Path) -> Result<()> {
         let saved = match &self.architecture {
             Architecture::Mlp(network) | Architecture::Regression(network) => {
@@ -223,7 +223,7 @@ impl Network {
         saved.map_err(|error| Error::Failed(error.to_string()))
     }
 
-    /// The transformer, where it is one.
+    /// Returns the transformer, if the network is one.
     pub fn gpt(&self) -> Option<&Gpt> {
         match &self.architecture {
             Architecture::Gpt(network) => Some(network),
@@ -231,7 +231,7 @@ impl Network {
         }
     }
 
-    /// The loss of each example of a batch, `[examples]`: [`score`](Self::score) has their mean.
+    /// Returns the loss of each example of a batch, `[examples]`; [`score`](Self::score) returns their mean.
     pub fn losses(&self, batch: Examples) -> Tensor<1> {
         let (inputs, targets) = (batch.inputs.clone(), batch.targets.clone());
         let BatchOutput { output, labels, kind, .. } = self.score(batch);
@@ -252,12 +252,12 @@ impl Network {
     }
 }
 
-/// Pictures whose patches the whitening of an airbench is fitted to: as many as airbench94's.
+/// Number of images whose patches the whitening of an airbench is fitted to, as in airbench94.
 const WHITENED: usize = 5_000;
-/// What is added to the eigenvalues of their covariance: as much as airbench94 adds.
+/// The number added to the eigenvalues of their covariance, as in airbench94.
 const WHITENING_REGULARISER: f64 = 5e-4;
 
-/// The whitening of the patches of training pictures.
+/// Fits the whitening to the patches of training images.
 fn whitening(splits: &Splits) -> PatchWhitening {
     let [channels, height, width] = splits.picture.expect("an airbench is given pictures");
     let pictures = splits.train.first_inputs(WHITENED);
@@ -292,7 +292,7 @@ mod tests {
     use gelu_core::Activation;
     use gelu_learner::networks::TestGroups;
 
-    /// Against −Σ q·ln p with q = (1 − s)·[class] + s/K, in f64 from the logits.
+    /// Compares with −Σ q·ln p for q = (1 − s)·[class] + s/K, computed in f64 from the logits.
     #[test]
     fn training_smooths_the_targets_and_measuring_does_not() {
         let mut recipe = Recipe::named("digits").unwrap();

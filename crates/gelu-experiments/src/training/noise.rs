@@ -7,25 +7,25 @@ use crate::runs::RunSpec;
 use burn::tensor::{Device, Distribution};
 use gelu_learner::networks::NoiseMetrics;
 
-/// There is one noise for all networks, so that they can be compared.
+/// All networks get the same noise, so that their results can be compared.
 const SEED: u64 = 0;
 
-/// What a trained network achieves on the test set with noise of one amplitude.
+/// The result of a trained network on the test set with noise of one amplitude.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderNoise {
-    /// The measures.
+    /// The metrics.
     pub metrics: NoiseMetrics,
-    /// Which examples it classifies wrongly; `None` where it classifies nothing.
+    /// Whether each example is classified wrongly; `None` if the network does not classify.
     pub wrong: Option<Vec<bool>>,
 }
 
-/// Measures a trained network on the test set with noise from Unif[−a, a] added to every input,
-/// for each amplitude `a` (section 3.1, Figure 3). The noise is a function of the amplitude, whatever
-/// else is measured, and the same for every network on one kind of device; nothing is clipped.
+/// Measures a trained network on the test set with noise from Unif[−a, a] added to every input, for each amplitude
+/// `a` (section 3.1, Figure 3). The noise only depends on the amplitude, and is the same for every network on one
+/// kind of device; inputs are not clipped.
 ///
 /// # Errors
 ///
-/// When a result cannot be read back from the device.
+/// If a result cannot be read back from the device.
 pub fn measure_noise(
     model: &Network,
     spec: &RunSpec,
@@ -43,7 +43,7 @@ pub fn measure_noise(
             false => splits.test.clone(),
         };
         let (score, wrong) = evaluate_each(model, &spec.network, &noisy)?;
-        // What is no number any more is as bad as can be.
+        // A loss of NaN counts as the worst.
         let test_loss = if score.loss.is_nan() { f64::INFINITY } else { score.loss };
         let test_error = score.error;
         Ok(UnderNoise { metrics: NoiseMetrics { amplitude, test_loss, test_error }, wrong })

@@ -7,23 +7,23 @@ use gelu_training::{Adam, AdamConfig, AdamState, AdamWConfig, SgdConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The epoch that an optimiser is in.
+/// Tells an optimiser whether a change of its constants is due.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EpochClock {
     late: Arc<AtomicBool>,
-    /// Epochs before the change.
+    /// Number of epochs before the change.
     change_after: Option<usize>,
 }
 
 impl EpochClock {
-    /// Tells the optimiser that an epoch begins, from 1.
+    /// Informs the optimiser that an epoch begins, from 1.
     pub(super) fn begin(&self, epoch: usize) {
         let late = self.change_after.is_some_and(|change| epoch > change);
         self.late.store(late, Ordering::Relaxed);
     }
 }
 
-/// Adam whose β₁ changes in the middle of training. The moments go on as they are.
+/// Adam whose β₁ changes during training. The moments stay as they are.
 #[derive(Clone)]
 struct ChangingAdam {
     early: Adam,
@@ -50,7 +50,7 @@ impl Optimizer for ChangingAdam {
     }
 }
 
-/// The optimiser of a network for a run of `epochs`, and the clock to tell it which epoch begins.
+/// Returns the optimiser of a network for a run of `epochs` epochs, and the clock that informs it of each epoch.
 pub(super) fn optimizer(
     recipe: &OptimizerRecipe,
     epochs: usize,
@@ -75,7 +75,7 @@ pub(super) fn optimizer(
             let change_after = Some((after * epochs as f64).round() as usize);
             (adam.into(), EpochClock { late, change_after })
         }
-        // Clipped before it gets there, by all gradients together.
+        // The training clips the gradients together before the optimiser gets them.
         OptimizerRecipe::AdamW { beta_1, beta_2, epsilon, weight_decay, clip_norm: _ } => {
             let plain = AdamWConfig::new()
                 .with_beta_1(beta_1)
@@ -86,7 +86,7 @@ pub(super) fn optimizer(
             (plain.init().with_group(matrices(network), decayed, None), EpochClock::default())
         }
         OptimizerRecipe::Sgd { momentum, l2 } => {
-            // Without momentum there is no velocity to look ahead along.
+            // Nesterov's method requires momentum.
             let plain = SgdConfig::new().with_momentum(momentum).with_nesterov(momentum > 0.0);
             // The gradient of λ·Σw² is 2λ per weight.
             let decayed = plain.clone().with_weight_decay(2.0 * l2).build();
@@ -116,7 +116,7 @@ mod tests {
         Both { linear: LinearConfig::new(3, 2).init(&device), norm }
     }
 
-    /// One step on a loss whose gradient is 1 for every parameter.
+    /// Takes one step on a loss whose gradient is 1 for every parameter.
     fn step(optimizer: &mut ModuleOptimizer, model: Both, rate: f64) -> Both {
         let bias = model.linear.bias.as_ref().unwrap().val();
         let loss = model.linear.weight.val().sum()

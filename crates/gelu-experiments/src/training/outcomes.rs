@@ -10,30 +10,30 @@ use gelu_compare::measure::{Criterion, EpochMetrics};
 use gelu_compare::runs::Stage;
 use gelu_learner::networks::{Confusion, NoiseMetrics, Outcomes};
 
-/// What is measured once of a run, on the network that is kept.
+/// The results that are measured once per run, on the saved network.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Examined {
-    /// Under the noise of its recipe, by amplitude.
+    /// The metrics under the noise of the recipe, by amplitude.
     pub noise: Vec<NoiseMetrics>,
-    /// What it makes of each test example, as the measure counts it that the comparison is decided
-    /// by. `None` where that is no mean over test examples, or the run only tunes a learning rate.
+    /// The outcome of each test example, as the deciding metric counts it. `None` if that metric is not a mean over
+    /// test examples, or the run only tunes a learning rate.
     pub outcomes: Option<Outcomes>,
-    /// Which classes it takes the test examples to be of; `None` where it names none or very many, or the run only tunes a
-    /// learning rate.
+    /// The confusion table of the test examples. `None` if the network does not classify or there are too many
+    /// classes, or the run only tunes a learning rate.
     pub confusion: Option<Confusion>,
 }
 
-/// Of more classes nobody reads a matrix.
+/// The largest number of classes for a confusion table.
 const MOST_CLASSES: usize = 100;
 
-/// Measures the network that is kept of a run: that of the epoch `reported`.
+/// Measures the saved network of a run: that of the epoch `reported`.
 ///
-/// Nothing is drawn but the noise, so the outcomes are those that the epoch was measured with: the same
-/// network on the same batches.
+/// Apart from the noise, no random numbers are used, and the network and the batches are the same. So the outcomes
+/// are those that the epoch was measured with.
 ///
 /// # Errors
 ///
-/// When a result cannot be read back from the device.
+/// If a result cannot be read back from the device.
 pub fn examine(
     model: &Network,
     spec: &RunSpec,
@@ -48,7 +48,7 @@ pub fn examine(
     let (epoch, groups) = (reported.epoch, splits.test_groups.clone());
     let outcomes = match criterion.primary.as_str() {
         _ if spec.stage == Stage::Tuning => None,
-        // The test rows of another seed are others.
+        // The test rows differ between seeds.
         _ if !splits.is_shared => None,
         "test-error" => {
             let (_, wrong) = evaluate_each(model, &spec.network, &splits.test)?;
@@ -77,7 +77,8 @@ pub fn examine(
     Ok(Examined { noise, outcomes, confusion })
 }
 
-/// What was wrong at each of these amplitudes; `None` where there are none, or one was not measured.
+/// Returns whether each example was classified wrongly, at each of these amplitudes; `None` if there are none, or one
+/// was not measured.
 fn wrong_at(measured: &[UnderNoise], amplitudes: &[f64]) -> Option<Vec<(f64, Vec<bool>)>> {
     let at = |&amplitude: &f64| {
         let noisy = measured.iter().find(|noisy| noisy.metrics.amplitude == amplitude)?;

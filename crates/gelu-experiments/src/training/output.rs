@@ -4,30 +4,31 @@ use burn::train::ItemLazy;
 use burn::train::metric::{AccuracyInput, Adaptor, LossInput};
 use gelu_learner::{BatchMetrics, Measure, ModelOutput};
 
-/// What a network made of a batch.
+/// The output of a network for a batch.
 #[derive(Debug)]
 pub struct BatchOutput {
-    /// Mean over the batch, of shape `[1]`.
+    /// The mean over the batch, of shape `[1]`.
     pub loss: Tensor<1>,
     /// Logits `[examples, classes]`, the reconstruction `[examples, features]`, or numbers `[examples, 1]`.
     pub output: Tensor<2>,
     /// The class of each example.
     pub labels: Tensor<1, Int>,
-    /// What the loss is.
+    /// The kind of the loss.
     pub kind: LossKind,
-    /// The variance of the numbers to be found, of a table's.
+    /// The variance of the numbers to predict, for a table.
     pub variance: Option<f64>,
 }
 
 impl BatchOutput {
-    /// The share of examples that are classified wrongly.
+    /// The name of the share of wrongly classified examples.
     pub(super) const ERROR: &str = "error";
-    /// The root of the mean squared error, of a regression.
+    /// The name of the root mean squared error of a regression.
     pub(super) const RMSE: &str = "rmse";
-    /// The share of the variance that is left unexplained, 1 − R², of a regression on a table.
+    /// The name of the unexplained share of the variance, 1 − R², of a regression on a table.
     pub(super) const UNEXPLAINED: &str = "unexplained";
 
-    /// Which examples were classified wrongly, `[examples]`; `None` where nothing is classified.
+    /// Returns for each example whether it is classified wrongly, `[examples]`; `None` if the network does not
+    /// classify.
     pub fn wrong(&self) -> Option<Tensor<1, Bool>> {
         if self.kind != LossKind::LogLoss {
             return None;
@@ -40,7 +41,7 @@ impl BatchOutput {
 
 impl ItemLazy for BatchOutput {
     fn sync(self) -> Result<Self, ExecutionError> {
-        // As Burn's own outputs do: nothing is read back, and the metrics do not hold the tape.
+        // Like Burn's own outputs, this reads nothing back, and the metrics do not keep the graph alive.
         self.loss.device().flush()?;
         Ok(Self {
             loss: self.loss.without_autodiff(),

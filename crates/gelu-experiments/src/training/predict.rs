@@ -1,4 +1,4 @@
-//! Predicting with a trained network.
+//! Prediction with a trained network.
 
 use super::evaluate::{evaluate_split, measuring_loader};
 use super::interface::{InputReader, Interface, numbered};
@@ -18,30 +18,30 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-/// What a network predicts.
+/// The prediction of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prediction {
-    /// The classes with their probabilities, the likeliest first; of a recording, the means over its frames.
+    /// The classes with their probabilities, the likeliest first; for a recording, the means over its frames.
     Classes(Vec<(String, f64)>),
     /// The likeliest class of each word.
     Words(Vec<Word>),
-    /// How a text goes on.
+    /// The continuation of a text.
     Text(String),
-    /// How well the network predicts each character of a text from those before it.
+    /// The loss of each character of a text, predicted from the characters before it.
     LogLoss {
         /// The mean over the characters, in nats.
         loss: f64,
-        /// How many were predicted: all but the first, in whole windows of the network's context.
+        /// The number of predicted characters: all but the first, in whole windows of the network's context.
         characters: usize,
     },
-    /// The value of a formula at a point, or the number that a row of a table has.
+    /// The value of a formula at a point, or the number in a row of a table.
     Value(f64),
 }
 
 /// A word with its likeliest class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Word {
-    /// As written.
+    /// The word as it is written.
     pub word: String,
     /// The class's name.
     pub class: String,
@@ -49,28 +49,30 @@ pub struct Word {
     pub probability: f64,
 }
 
-/// What is asked of a network of texts.
+/// The task for a network of texts.
 #[derive(Clone, Copy, Debug)]
 pub enum OfText {
-    /// To go on.
+    /// Continue the text.
     Continuation {
-        /// Characters.
+        /// The number of characters to write.
         length: usize,
-        /// 0 always takes the likeliest character, 1 draws as the network has it.
+        /// 0 always takes the likeliest character, 1 samples from the network's probabilities.
         temperature: f64,
     },
-    /// The loss of the text itself.
+    /// Compute the loss of the text itself.
     LogLoss,
 }
 
-/// Predicts for an input with the network of a run: a picture's file, a row of a table as its cells between commas, the
-/// file of a recording, words between spaces, a text, or a point's coordinates between commas. The input is read as every
-/// test example was, by what is saved with the network. `data` reads what the run was trained on; it is called for runs
-/// of an older version, which saved nothing, and where the comparison's folder `readers` is gone.
+/// Predicts for an input with the network of a run. The input is an image file, a row of a table as comma-separated
+/// cells, the file of a recording, words separated by spaces, a text, or the comma-separated coordinates of a point.
+///
+/// The input is read in the same way as the test examples, with the information saved with the network. `data` loads
+/// the run's data set; it is called for runs of an older version, which saved no such information, and if the
+/// comparison's folder `readers` is gone.
 ///
 /// # Errors
 ///
-/// When the input is none of the kind that the network was trained on, or the network cannot be read; those of `data`.
+/// If the input is not of the kind that the network was trained on, the network cannot be read, or `data` fails.
 pub fn predict(
     run: &RunFolder,
     data: impl FnOnce() -> Result<DataSet>,
@@ -124,12 +126,11 @@ pub fn predict(
     }
 }
 
-/// Returns what stands before and behind the network of a run: as saved with it, or for runs of an older version by
-/// the data.
+/// Returns the interface of a run's network: as saved with it, or from the data for runs of an older version.
 ///
 /// # Errors
 ///
-/// When the file cannot be read; those of `data`.
+/// If the file cannot be read, or `data` fails.
 pub fn interface_of(
     run: &RunFolder,
     data: impl FnOnce() -> Result<DataSet>,
@@ -148,7 +149,7 @@ fn saved(run: &RunFolder) -> Result<Option<Interface>> {
     }
 }
 
-/// What stands before and behind the network, with what a shared file holds: as saved, or else by the data.
+/// Returns the interface of the network and the content of its shared file: as saved, otherwise from the data.
 fn around(
     run: &RunFolder,
     spec: &RunSpec,
@@ -176,7 +177,7 @@ fn around(
     })
 }
 
-/// The outputs of each example; of a classifier, probabilities.
+/// Returns the outputs for each example; for a classifier, probabilities.
 fn outputs(
     model: &Network,
     spec: &RunSpec,
@@ -194,7 +195,7 @@ fn outputs(
     Ok(outputs)
 }
 
-/// The means over the examples.
+/// Returns the mean probabilities over the examples.
 fn of_all(names: &[String], probabilities: &[Vec<f64>]) -> Prediction {
     let mean = |class: usize| {
         let sum: f64 = probabilities.iter().map(|example| example[class]).sum();

@@ -5,14 +5,13 @@ use crate::recipe::{BatchUnit, DataRecipe};
 use crate::runs::RunSpec;
 use burn::tensor::Device;
 
-/// The data as runs use it, kept from one run to the next: prepared again only for runs that use it in
-/// another way.
+/// The prepared data of the latest run, which are prepared again only for a run that uses the data in another way.
 #[derive(Debug, Default)]
 pub struct PreparedSplits {
     kept: Option<(Usage, Splits)>,
 }
 
-/// What the splits of a run depend on, apart from the network, of which a comparison has one.
+/// Everything that the splits of a run depend on, apart from the network, which is the same for the whole comparison.
 #[derive(Debug, PartialEq)]
 struct Usage {
     fingerprint: String,
@@ -23,7 +22,7 @@ struct Usage {
 }
 
 impl Usage {
-    /// `None` where each run has data of its own, as of points.
+    /// Returns `None` if each run has data of its own, as with points.
     fn of(spec: &RunSpec) -> Option<Self> {
         spec.formula.is_none().then(|| Self {
             fingerprint: spec.data_fingerprint.clone(),
@@ -35,11 +34,11 @@ impl Usage {
 }
 
 impl PreparedSplits {
-    /// The splits of a run. `data` is called only where they have to be prepared.
+    /// Returns the splits of a run. Calls `data` only if the splits must be prepared.
     ///
     /// # Errors
     ///
-    /// Those of `data`, and those of [`Splits::new`].
+    /// If `data` or [`Splits::new`] fails.
     pub fn of<'a>(
         &mut self,
         spec: &RunSpec,
@@ -52,7 +51,7 @@ impl PreparedSplits {
         {
             return Ok(splits.clone());
         }
-        // Before the new ones are made: both may not fit.
+        // Drop the old splits first, because both may not fit into memory.
         self.kept = None;
         let splits = Splits::new(data()?, spec, device)?;
         self.kept = usage.map(|usage| (usage, splits.clone()));

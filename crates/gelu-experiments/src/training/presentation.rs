@@ -8,8 +8,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use gelu_models::{Zca, ZcaConfig};
 use serde::{Deserialize, Serialize};
 
-/// How pictures are made inputs: scaled, then normalised by what was fitted to the training
-/// pictures.
+/// The conversion of images into inputs: scaling, then a normalisation fitted to the training images.
 #[derive(Debug)]
 pub(super) struct Presentation {
     pixels: Pixels,
@@ -24,20 +23,20 @@ enum Fitted {
     Mean(Tensor<2>),
     Whitening {
         zca: Box<Zca>,
-        /// What a file of it is called.
+        /// The name of the file that stores the whitening.
         file: String,
     },
 }
 
-/// Pictures whitened at a time.
+/// Number of images to whiten at a time.
 const CHUNK: usize = 5000;
 
 impl Presentation {
-    /// Fits what is to be fitted to the training pictures.
+    /// Fits the normalisation to the training images.
     ///
     /// # Errors
     ///
-    /// When they cannot be whitened.
+    /// If the images cannot be whitened.
     pub(super) fn fit(
         pixels: Pixels,
         normalisation: Option<Normalisation>,
@@ -60,18 +59,18 @@ impl Presentation {
         Ok(Self { pixels, fitted })
     }
 
-    /// Takes a mean, `[1, features]`, out of scaled pictures.
+    /// Creates a presentation that subtracts a mean, `[1, features]`, from scaled images.
     pub(super) fn with_mean(pixels: Pixels, mean: Option<Tensor<2>>) -> Self {
         Self { pixels, fitted: mean.map_or(Fitted::Nothing, Fitted::Mean) }
     }
 
-    /// Whitens scaled pictures.
+    /// Creates a presentation that whitens scaled images.
     pub(super) fn whitened(pixels: Pixels, whitening: Whitening, device: &Device) -> Self {
         let zca = Box::new(whitening.into_zca(device));
         Self { pixels, fitted: Fitted::Whitening { zca, file: String::new() } }
     }
 
-    /// What reads a picture's file so, and the larger part of it where it has one.
+    /// Returns the reader of an image file for this presentation, and its large part, if it has one.
     pub(super) fn reader(&self, size: Option<usize>) -> (InputReader, Option<LargeReader>) {
         let pixels = self.pixels;
         let mean = match &self.fitted {
@@ -86,7 +85,7 @@ impl Presentation {
         (InputReader::Picture { size, pixels, mean }, None)
     }
 
-    /// Pictures as inputs on the device.
+    /// Returns images as inputs on the device.
     pub(super) fn present(&self, images: &Images, device: &Device) -> Samples {
         let samples = Samples::of_images(images, self.pixels, device);
         match &self.fitted {
@@ -100,7 +99,8 @@ impl Presentation {
     }
 }
 
-/// A fitted whitening as it is saved: the decomposition of 3072 × 3072 covariances takes a minute.
+/// A fitted whitening in its saved form. It is saved because the decomposition of 3072 × 3072 covariances takes a
+/// minute.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Whitening {
     /// `[size]`
@@ -110,10 +110,10 @@ pub(super) struct Whitening {
 }
 
 impl Whitening {
-    /// Raised when other numbers come out.
+    /// Version of the whitening; increase it when its numbers change.
     const VERSION: u32 = 2;
 
-    /// Everything that the numbers depend on.
+    /// Returns the key with everything that the numbers depend on.
     fn key(pixels: Pixels, regulariser: f64, train: &Images) -> Key {
         let scaled = [0, 128, 255].map(|byte| pixels.scale(byte).to_le_bytes());
         Key::new("zca", Self::VERSION)
@@ -144,10 +144,10 @@ impl Whitening {
     }
 }
 
-/// Pixels of a picture whose bytes are counted at a time: 8 MiB of counts.
+/// Number of pixels whose bytes are counted at a time, with 8 MiB of counts.
 const COUNTED: usize = 4096;
 
-/// The mean of every pixel, summed exactly.
+/// Returns the mean of every pixel, summed exactly.
 fn mean_picture(pixels: Pixels, train: &Images, device: &Device) -> Tensor<2> {
     let features = train.features();
     let mean = |counts: &[u64]| {
@@ -199,7 +199,7 @@ mod tests {
         assert!(test > 1e-3, "the test pictures have a mean of their own: {test}");
     }
 
-    /// More pixels than are counted at a time: pixel i of the two pictures is i and i + 2, modulo 200.
+    /// More pixels than are counted at a time: pixel i of the two images is i and i + 2, modulo 200.
     #[test]
     fn mean_picture_of_large_pictures_is_that_of_each_pixel() {
         let device = Device::default();
@@ -220,7 +220,7 @@ mod tests {
     fn whitened_training_pictures_have_unit_variance_where_they_vary() {
         let device = Device::default();
         let mut images = pictures::generate(Cifar::Ten, 60, 2).train;
-        // A corner of 4×4 grey pixels, so that there are more pictures than pixels.
+        // A corner of 4×4 grey pixels, so that there are more images than pixels.
         let corner = |picture: &[u8]| -> Vec<u8> {
             (0..4).flat_map(|row| picture[row * 32..row * 32 + 4].to_vec()).collect()
         };
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(first, name(Pixels::Centred, 1e-5, &images.clone()));
         let mut other = images.clone();
         other.pixels[5] ^= 1;
-        // The same bytes as fewer, larger pictures.
+        // The same bytes as fewer, larger images.
         let joined = Images { height: 64, labels: vec![0, 1], ..images.clone() };
         for others in [
             name(Pixels::ZeroToOne, 1e-5, &images),

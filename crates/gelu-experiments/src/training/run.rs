@@ -24,29 +24,29 @@ use gelu_learner::{BatchSource, FinishedRun, RunContext, RunOptions, Training, l
 use std::path::Path;
 use std::sync::Arc;
 
-/// What is measured of the points around those that formulas are learned at.
+/// The column of the metric at the points outside the region of the training points.
 const OUTSIDE: &str = "test_outside";
 
-/// What is shown while a run trains.
+/// The display while a run trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Display {
-    /// Nothing here: its folder tells, and a dashboard elsewhere shows it.
+    /// No display; the run reports to its folder, and a dashboard elsewhere shows it.
     Folder,
-    /// Burn's own display: its terminal dashboard, or lines where there is no terminal.
+    /// Burn's own display: its terminal dashboard, or lines if there is no terminal.
     Burn,
 }
 
-/// Trains a run to its end, going on where an earlier session stopped. A complete run is left as
-/// it is. `criterion` is what its comparison is decided by: outcomes are kept of that.
+/// Trains a run to its end, or resumes it where an earlier session stopped; a complete run stays as it is.
+/// `criterion` is that of the comparison; it determines the outcomes to save.
 ///
 /// # Errors
 ///
-/// When its results cannot be saved, the device fails, or another worker has taken the run over.
-/// What an earlier epoch saved stays.
+/// If the results cannot be saved, the device fails, or another worker has taken the run over. Saved results of
+/// earlier epochs stay.
 ///
 /// # Panics
 ///
-/// When Burn does; the run is then as its last epoch left it.
+/// If Burn panics; the run then stays as its last epoch left it.
 pub fn train(
     run: &Arc<ClaimedRun>,
     splits: &Splits,
@@ -58,7 +58,7 @@ pub fn train(
 ) -> Result<RunStatus> {
     splits.save_large_reader(run.folder())?;
     let epochs = Some(run.spec().training.epochs);
-    // No number there is as much of a loss as none of a loss.
+    // A value there that is not finite means that the run has diverged, as with a loss.
     let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();
     let options = RunOptions { epochs, required, ..RunOptions::default() };
     let context = RunContext { run, options, device, environment, control };
@@ -67,7 +67,7 @@ pub fn train(
     train_run(context, training, |finished| keep_results(&finished, splits, criterion, device))
 }
 
-/// The training of a run, `done` of whose epochs are over.
+/// Creates the training of a run, `done` of whose epochs are finished.
 fn training(
     spec: &RunSpec,
     splits: &Splits,
@@ -114,7 +114,7 @@ fn training(
     }
 }
 
-/// The batches of the epochs after `done`.
+/// Returns the batches of the epochs after `done`.
 fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader {
     let order = Order::shuffled(spec.seed, done + 1);
     let loader = BatchLoader::new(splits.train.clone(), spec.training.batch_size, order);
@@ -130,7 +130,7 @@ fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader 
     }
 }
 
-/// The trained network, what it achieves under noise, and what it makes of each test example.
+/// Saves the trained network, its metrics under noise, and the outcome of each test example.
 fn keep_results(
     finished: &FinishedRun<'_, RunSpec>,
     splits: &Splits,
@@ -152,7 +152,7 @@ fn keep_results(
     let Some(outcomes) = examined.outcomes else { return Ok(()) };
     match check_outcomes(&outcomes, reported, &examined.noise) {
         Ok(()) => set_outcomes(run, &outcomes),
-        // On a device that computes the same thing twice in two ways.
+        // This can happen on a device that computes the same thing in two different ways.
         Err(problem) => {
             log::<RunSpec>(&format!(
                 "the outcomes of the test examples are not saved: the file {problem}"
@@ -162,11 +162,11 @@ fn keep_results(
     }
 }
 
-/// The trained network of a finished run.
+/// Returns the trained network of a finished run.
 ///
 /// # Errors
 ///
-/// When the run is not finished, or its model cannot be read.
+/// If the run is not finished, or its model cannot be read.
 pub fn load_model(folder: &RunFolder, shape: &Shape, device: &Device) -> Result<Network> {
     let spec: RunSpec = folder.spec_of_any_version()?;
     let path = folder.file("model.bpk");

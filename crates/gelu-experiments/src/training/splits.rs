@@ -14,57 +14,57 @@ use gelu_learner::activation::TargetFormula;
 use gelu_learner::networks::TestGroups;
 use std::sync::Arc;
 
-/// A data set as a run uses it: split, scaled, on the device.
+/// A data set as a run uses it: split, scaled, and on the device.
 #[derive(Clone, Debug)]
 pub struct Splits {
-    /// What is trained on.
+    /// The training examples.
     pub train: Samples,
-    /// What settings are chosen on; `None` where the recipe sets nothing aside.
+    /// The validation examples, which choose settings; `None` if the recipe sets none aside.
     pub valid: Option<Samples>,
-    /// What is reported.
+    /// The test examples.
     pub test: Samples,
-    /// Points around those of the test set, where a formula is learned.
+    /// Points around the region of the test set, if a formula is learned.
     pub outside: Option<Samples>,
-    /// What was sampled together of the test set.
+    /// The groups of the test set that were sampled together.
     pub test_groups: TestGroups,
-    /// Whether the test examples of all runs are the same ones.
+    /// Whether all runs have the same test examples.
     pub is_shared: bool,
     /// Number of classes.
     pub classes: usize,
-    /// Channels, height and width of a picture; `None` where there are none.
+    /// Channels, height and width of an image; `None` if there are no images.
     pub picture: Option<[usize; 3]>,
     /// The names of the classes, by their numbers.
     pub names: Vec<String>,
-    /// How an input that is not in the data is read; `None` where it cannot be.
+    /// Converts an input that is not in the data; `None` if that is impossible.
     pub reader: Option<InputReader>,
-    /// What the shared file of the reader holds.
+    /// The content of the reader's shared file.
     pub(super) large: Option<Arc<LargeReader>>,
 }
 
 impl Splits {
-    /// How many test examples a recipe uses of `data`.
+    /// Returns the number of test examples that a recipe uses of `data`.
     pub fn test_examples(data: &DataSet, recipe: &Recipe) -> usize {
         let limit = recipe.data.test_limit.unwrap_or(usize::MAX);
         match data {
             DataSet::Pictures(set) => set.test.len().min(limit),
             DataSet::Windows(set) => set.test.spread(limit).len(),
             DataSet::Points(_) => points::TEST.min(limit),
-            // Those of another seed are others, and one cannot be told from another.
+            // Test rows differ between seeds or tables, so there is no single number.
             DataSet::Tables(set) if !(set.has_test_rows() && set.tables.len() == 1) => 0,
             DataSet::Tables(set) => set.tables[0].sizes()[2].min(limit),
             DataSet::Text(set) => {
-                // Whole windows, and the first character is no label.
+                // Only whole windows count, and the first character is not a label.
                 let context = recipe.network.context().unwrap_or(1);
                 set.test.len().min(limit).saturating_sub(1) / context * context
             }
         }
     }
 
-    /// Splits `data` as `spec` says and puts it on `device`.
+    /// Splits `data` as `spec` says and moves it to `device`.
     ///
     /// # Errors
     ///
-    /// As [`check`](Self::check), and when the training pictures cannot be whitened.
+    /// If [`check`](Self::check) fails, or the training images cannot be whitened.
     pub fn new(data: &DataSet, spec: &RunSpec, device: &Device) -> Result<Self> {
         Self::check(data, spec)?;
         match data {
@@ -184,7 +184,7 @@ impl Splits {
         let rest = train.len() - recipe.validation;
         let [train_limit, test_limit] =
             [recipe.train_limit, recipe.test_limit].map(|limit| limit.unwrap_or(usize::MAX));
-        // Fitted before the limit: a whitening of few pictures says nothing about the others.
+        // Fitted before the limit, because a whitening of few images would not suit the others.
         let fitted_to = train.part(0..rest);
         let presentation = Presentation::fit(pixels, recipe.normalisation, &fitted_to, device)?;
         let present = |images: &Images, range| presentation.present(&images.part(range), device);
@@ -206,22 +206,22 @@ impl Splits {
         })
     }
 
-    /// The sizes of inputs and outputs.
+    /// Returns the sizes of inputs and outputs.
     pub fn shape(&self) -> Shape {
         Shape { features: self.features(), classes: self.classes, picture: self.picture }
     }
 
-    /// What is saved with a network, so that it predicts without the data.
+    /// Returns the information that is saved with a network, so that it can predict without the data.
     pub fn interface(&self) -> Interface {
         let (names, reader) = (self.names.clone(), self.reader.clone());
         Interface { shape: self.shape(), names, reader }
     }
 
-    /// Saves the larger part of what reads an input, where there is one, for the run's comparison.
+    /// Saves the large part of the reader, if there is one, for the run's comparison.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If the file cannot be written.
     pub(super) fn save_large_reader(&self, run: &RunFolder) -> Result<()> {
         match (&self.reader, &self.large) {
             (Some(InputReader::Shared { file }), Some(large)) => large.save(run, file),
@@ -229,27 +229,26 @@ impl Splits {
         }
     }
 
-    /// What stands before and behind the network, with the larger part of what reads an input.
+    /// Returns the network's interface and the large part of its reader.
     pub(super) fn into_interface(self) -> (Interface, Option<LargeReader>) {
         let interface = self.interface();
         (interface, self.large.and_then(Arc::into_inner))
     }
 
-    /// Numbers of an input.
+    /// Returns the numbers per input.
     pub fn features(&self) -> usize {
         self.train.features()
     }
 }
 
-/// As many characters of each part as the recipe's limits say, its first ones.
+/// Returns the first characters of each split, up to the recipe's limits.
 pub(super) fn text_parts<'a>(set: &'a TextSet, spec: &RunSpec) -> [&'a [u32]; 3] {
     let (train, test) = (spec.data.train_limit, spec.data.test_limit);
     let parts = [(&set.train, train), (&set.validation, test), (&set.test, test)];
     parts.map(|(part, limit)| &part[..limit.map_or(part.len(), |limit| limit.min(part.len()))])
 }
 
-/// The points to train on, to choose by, and to report on inside and outside, as many as the recipe's limits
-/// say.
+/// Returns the training, validation, inside test and outside test points, up to the recipe's limits.
 pub(super) fn point_parts(set: &PointSet, formula: &TargetFormula, spec: &RunSpec) -> [Points; 4] {
     let [train, valid] = points::of_run(spec.seed, formula.variables());
     let (inside, outside) = (set.inside(formula).clone(), set.outside(formula).clone());
@@ -266,7 +265,7 @@ pub(super) fn formula_of(spec: &RunSpec) -> Result<&TargetFormula> {
     })
 }
 
-/// As many groups of each part as the recipe's limits say.
+/// Returns evenly spread groups of each split, up to the recipe's limits.
 pub(super) fn limited(set: &WindowSet, spec: &RunSpec) -> WindowSet {
     let (train, test) = (spec.data.train_limit, spec.data.test_limit);
     let [train, test] = [train, test].map(|limit| limit.unwrap_or(usize::MAX));
@@ -291,7 +290,7 @@ mod tests {
     use burn::data::dataloader::DataLoader;
     use gelu_core::Activation;
 
-    /// Ten pictures to train on, and four to report on, whose classes are their numbers.
+    /// Returns ten training images and four test images whose classes are their indices.
     fn numbered() -> ImageSet {
         let ImageSet { mut train, mut test, .. } = pictures::generate(Cifar::Ten, 10, 4);
         (train.labels, test.labels) = ((0..10).collect(), (0..4).collect());
@@ -322,7 +321,7 @@ mod tests {
                 .map(|samples| samples.map_or_else(Vec::new, labels))
         };
         assert_eq!(splits(&recipe), [vec![0, 1, 2, 3, 4, 5, 6], vec![7, 8, 9], vec![0, 1, 2, 3]]);
-        // Limits leave the first examples of each part.
+        // Limits keep the first examples of each split.
         (recipe.data.train_limit, recipe.data.test_limit) = (Some(4), Some(2));
         assert_eq!(splits(&recipe), [vec![0, 1, 2, 3], vec![7, 8], vec![0, 1]]);
         recipe.data.validation = 0;
@@ -336,7 +335,7 @@ mod tests {
         recipe.data.test_limit = None;
         let text: String = ('a'..='z').cycle().take(40 * context).collect();
         let mut set = TextSet::new("letters", None, true, &text).unwrap();
-        // Of so many characters, the first is no label: what follows the last of a window is.
+        // The first character is not a label, and the last label of a window is the character after it.
         for (characters, labels) in [
             (context + 1, context),
             (2 * context, context),

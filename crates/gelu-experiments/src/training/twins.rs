@@ -1,5 +1,5 @@
-//! Training step by step beside PyTorch: network, loss, optimiser and schedule as the recipes have
-//! them, on tiny networks, against the losses that `tests/twins/generate.py` wrote.
+//! Compares training with PyTorch step by step: network, loss, optimiser and schedule of the recipes, on tiny
+//! networks, against the losses that `tests/twins/generate.py` wrote.
 
 use super::network::Network;
 use super::optimizer::optimizer;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 const EPOCHS: usize = 4;
 const BATCHES: usize = 2;
-/// Largest difference of a loss, relative. The references are computed in f64.
+/// Largest relative difference of a loss. The references are computed in f64.
 const TOLERANCE: f32 = 1e-4;
 
 struct Reference {
@@ -44,12 +44,12 @@ impl Reference {
         self.data(name).try_into_vec().unwrap()
     }
 
-    /// Classes of the twins of classifiers; the tokens of the transformer.
+    /// Returns the number of classes of the classifiers' twins, or the number of tokens of the transformer's.
     fn classes(&self) -> usize {
         if self.path.ends_with("gpt.safetensors") { 7 } else { 5 }
     }
 
-    /// The batches, on a device.
+    /// Returns the batches on a device.
     fn batches(&mut self, device: &Device) -> Vec<Examples> {
         let (inputs, targets) = (self.data("inputs"), self.data("targets"));
         let (steps, batch) = (inputs.shape()[0], inputs.shape()[1]);
@@ -81,14 +81,14 @@ impl Reference {
     }
 }
 
-/// The numbers of some data, so many at a time.
+/// Returns the numbers of some data in rows of `size`.
 fn rows<T: Element>(data: TensorData, size: usize) -> impl Iterator<Item = Vec<T>> {
     let all: Vec<T> = data.try_into_vec().unwrap();
     let rows: Vec<Vec<T>> = all.chunks(size).map(<[T]>::to_vec).collect();
     rows.into_iter()
 }
 
-/// The recipe of an experiment with another network.
+/// Returns the recipe of an experiment with another network.
 fn small(experiment: &str, network: NetworkRecipe) -> Recipe {
     let mut recipe = Recipe::named(experiment).unwrap();
     recipe.network = network;
@@ -96,7 +96,7 @@ fn small(experiment: &str, network: NetworkRecipe) -> Recipe {
     recipe
 }
 
-/// Trains the network of a recipe, made small, from the twin's weights and on its batches.
+/// Trains the scaled-down network of a recipe from the twin's weights and on its batches.
 #[track_caller]
 fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Option<[usize; 3]>) {
     let mut reference = Reference::open(file);
@@ -104,7 +104,7 @@ fn assert_trains_as_the_twin(file: &str, recipe: &Recipe, rate: f64, picture: Op
 
     let device = Device::default();
     let batches = reference.batches(&device);
-    // What is trained on comes from the reference; of these only the sizes are asked for.
+    // The training data come from the reference; only the sizes of these splits are used.
     let (examples, classes) = (batches[0].len(), reference.classes());
     let samples = match &batches[0].inputs {
         BatchInputs::Numbers(_) => Samples::from(batches[0].clone()),

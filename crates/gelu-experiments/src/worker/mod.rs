@@ -1,4 +1,4 @@
-//! What trains the runs of recipes in a worker's process.
+//! Trains the runs of recipes in a worker's process.
 
 mod recipes;
 

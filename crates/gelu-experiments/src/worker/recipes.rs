@@ -18,20 +18,20 @@ pub struct Recipes {
     device: Device,
     device_name: DeviceName,
     cores: Cores,
-    /// Where the data is, if not where the comparison says.
+    /// The location of the data, if it differs from the comparison's.
     location: Option<PathBuf>,
     data: Option<DataSet>,
     prepared: PreparedSplits,
 }
 
 impl Recipes {
-    /// For a comparison, on the device that it was made for where no other is named. `data` is where its
-    /// data is, if not where the comparison says; `slots` is how many workers share this processor, itself
-    /// among them.
+    /// Creates a trainer for a comparison, on `device` or on the comparison's device. `data` is the location of the
+    /// data if it differs from the comparison's. `slots` is the number of workers that share this processor,
+    /// including this one.
     ///
     /// # Errors
     ///
-    /// When it is a comparison for another backend, or the device does not compute.
+    /// If the comparison is for another backend, or the device does not compute.
     pub fn new(
         reader: &ComparisonReader,
         device: Option<DeviceName>,

@@ -1,4 +1,4 @@
-//! `gelu compare` from one end to the other, by the real program.
+//! End-to-end tests of `gelu compare` with the real program.
 
 use crate::support::document::{Document, EpochMetrics};
 use crate::support::{Sandbox, results_of, small};
@@ -7,7 +7,7 @@ use gelu_compare::comparison::statistics::Plan;
 use gelu_learner::networks::NoiseMetrics;
 use std::fs;
 
-/// Both activations for three epochs.
+/// Returns the arguments for both activations and three epochs.
 fn both<'a>(more: &[&'a str]) -> Vec<&'a str> {
     small("gelu,relu", "3", more)
 }
@@ -66,8 +66,8 @@ fn one_seed_is_one_result_whatever_runs_beside_it() {
 #[test]
 fn activations_with_one_seed_start_from_the_same_weights() {
     let sandbox = Sandbox::new();
-    // With a learning rate that falls to nothing before the first batch, the first epoch leaves the
-    // weights as they were drawn.
+    // With a learning rate that is practically 0 from the first batch on, the first epoch leaves the initial weights
+    // unchanged.
     let recipe = include_str!("../../recipes/digits.toml");
     let falling = "schedule = { kind = \"steps\", after = [0.0], factor = 1e-60 }\noptimizer = ";
     fs::write(sandbox.path("frozen.toml"), recipe.replace("optimizer = ", falling)).unwrap();
@@ -95,7 +95,7 @@ fn the_same_setting_twice_is_one_setting() {
 #[test]
 fn seeds_are_added_until_every_comparison_is_decided() {
     let sandbox = Sandbox::new();
-    // ReLU next to a network that hardly learns: decided as soon as the test can decide anything.
+    // ReLU next to a network that hardly learns; the test decides at the first possible seed.
     let arguments = [
         "compare",
         "--train-limit",
@@ -119,7 +119,7 @@ fn seeds_are_added_until_every_comparison_is_decided() {
         _ => assert_eq!(Some(difference.finding.seeds as u64), seeds),
     }
     assert!(document.runs.iter().all(|run| run.status == "finished"));
-    // Whoever asks again gets the same answer, and trains nothing.
+    // A second call gives the same result and trains nothing.
     assert_eq!(sandbox.run(&arguments).success(), text);
 }
 
@@ -143,7 +143,7 @@ fn seeds_that_are_added_to_the_planned_ones_have_their_price() {
     assert!((finding.alpha_spent - 0.05 * (1.0 + 0.5 / 3.0)).abs() < 1e-12, "{finding:?}");
     assert!(finding.sentence.contains("2 seeds were planned"), "{}", finding.sentence);
     assert!(finding.sentence.contains("rises from 5% to 5.83%"), "{}", finding.sentence);
-    // The planned number goes on with all there are.
+    // Asking for the planned number resumes with all seeds there are.
     assert_eq!(compare("2").criterion, further.criterion);
     let late = [&words[..], &["--until-decided"]].concat();
     sandbox.run(&late).refused(1, "its 2 seeds were planned to be judged once");
@@ -321,7 +321,7 @@ fn train_says_what_the_epoch_measured_that_counts() {
     fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-error\"", best))
         .unwrap();
     let mut arguments = vec!["train", "--recipe", "best.toml", "--epochs", "4", "--out", "single"];
-    // At such a rate an epoch is as likely as another to be the best.
+    // At such a high rate, any epoch may be the best.
     arguments.extend(["--train-limit", "600", "--learning-rate", "0.1"]);
     let text = sandbox.run(&arguments).success();
     let report = sandbox.run(&["report", "single", "--json"]).success();
@@ -360,7 +360,7 @@ fn probes_say_what_the_layers_do_and_change_nothing_else() {
         assert_eq!(plain.lines().count(), 4);
         for (plain, probed) in plain.lines().zip(probed.lines()) {
             let layers = probed.strip_prefix(plain).expect("the same numbers stand before");
-            // Eight layers, eight measures of each.
+            // Eight measures of eight layers.
             assert_eq!(layers.matches(',').count(), 64, "{probed}");
         }
     }
@@ -369,7 +369,7 @@ fn probes_say_what_the_layers_do_and_change_nothing_else() {
         let lines = layers.lines().filter(|line| line.contains(&format!(",{name},")));
         lines.map(|line| line.split(',').nth(6).unwrap().parse().unwrap()).collect()
     };
-    // GELU's eight layers, then ReLU's: about half of what a ReLU gives is 0, and nothing of a GELU.
+    // GELU's eight layers, then ReLU's: about half of a ReLU's outputs are 0, and none of a GELU's.
     let zeros = of("zeros");
     assert!(zeros[..8].iter().all(|share| *share < 0.01), "{zeros:?}");
     assert!(zeros[8..].iter().all(|share| (0.3..0.9).contains(share)), "{zeros:?}");

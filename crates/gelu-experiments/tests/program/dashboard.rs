@@ -1,4 +1,4 @@
-//! The dashboard in a pseudo-terminal, as somebody at the keyboard sees it.
+//! Tests of the dashboard in a pseudo-terminal, as a user at the keyboard sees it.
 
 use crate::support::{PROGRAM, Sandbox, small};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -13,13 +13,13 @@ fn cells(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count).unwrap()
 }
 
-/// A terminal with the program in it.
+/// A terminal in which the program runs.
 struct Terminal {
     screen: Arc<Mutex<vt100::Parser>>,
     keyboard: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
     process: Box<dyn Child + Send + Sync>,
-    /// Whether nobody looks at the screen any more.
+    /// Whether the screen is no longer read.
     closed: Arc<AtomicBool>,
 }
 
@@ -49,7 +49,7 @@ impl Terminal {
         Self { screen, keyboard, master: pair.master, process, closed }
     }
 
-    /// Closes the window: the terminal is gone, and the program is left alone.
+    /// Closes the window: the terminal is gone, and the program keeps running.
     fn close(self) -> Box<dyn Child + Send + Sync> {
         self.closed.store(true, Ordering::SeqCst);
         self.process
@@ -69,7 +69,7 @@ impl Terminal {
         self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
     }
 
-    /// Waits until the screen shows all of these.
+    /// Waits until the screen shows all of `texts`.
     #[track_caller]
     fn expect(&self, texts: &[&str]) {
         let deadline = Instant::now() + Duration::from_secs(60);
@@ -79,7 +79,7 @@ impl Terminal {
         }
     }
 
-    /// The exit code, and whether the screen was given back.
+    /// Returns the exit code, and whether the program restored the screen.
     fn end(mut self) -> (u32, bool) {
         let code = self.process.wait().unwrap().exit_code();
         std::thread::sleep(Duration::from_millis(200));
@@ -88,7 +88,7 @@ impl Terminal {
     }
 }
 
-/// A comparison that would go on for long.
+/// Returns the arguments of a comparison that runs for a long time.
 fn endless() -> Vec<&'static str> {
     small("gelu,relu", "5000", &["--dropout", "0,0.5"])
 }
@@ -303,7 +303,7 @@ fn no_key_is_lost_while_the_window_is_dragged_to_another_size() {
                 }
             }
         }
-        // A test that fails drops it, too, and the thread ends.
+        // A failing test drops it too, so the thread ends.
         drop(dragging);
     });
     terminal.press("q");

@@ -1,5 +1,5 @@
-//! The runs kept in `evidence/` still give the tables and verdicts that stand beside them, and README
-//! and book say what these say.
+//! Checks that the saved runs in `evidence/` still give the tables and verdicts next to them, and that README and
+//! book quote these.
 
 use crate::support::Sandbox;
 use gelu_compare::comparison::AnyReader;
@@ -18,7 +18,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The files in `evidence/` that end so.
+/// Returns the files in `evidence/` with this ending.
 fn kept(end: &str) -> Vec<PathBuf> {
     let evidence = root().join("evidence");
     let ends = |path: &PathBuf| path.extension().is_some_and(|extension| extension == end);
@@ -48,7 +48,7 @@ fn the_runs_that_are_kept_give_the_tables_beside_them() {
     }
 }
 
-/// How a comparison's scores are judged, and what its table calls the place of a verdict.
+/// The flags that judge a comparison's scores, and the heading of a verdict in its table.
 struct Judging {
     of: &'static [&'static str],
     place: fn(&serde_json::Value) -> String,
@@ -80,7 +80,7 @@ impl Judging {
     }
 }
 
-/// Where scores are kept without the runs they were read from, they are judged as the table has it.
+/// If only scores are saved, without their runs, they give the verdicts of the table.
 #[test]
 fn the_scores_that_are_kept_give_the_verdicts_beside_them() {
     for comparison in kept("csv") {
@@ -95,7 +95,7 @@ fn the_scores_that_are_kept_give_the_verdicts_beside_them() {
         assert!(!differences.is_empty());
         for difference in differences {
             let sentence = difference["sentence"].as_str().unwrap();
-            // The table's measure has other digits, and intervals over new examples, of which scores know nothing.
+            // The table shows other digits, and intervals over new examples, which scores do not have.
             let ends = [" by ", " within ", " cannot be told"].into_iter();
             let end = ends.filter_map(|end| sentence.find(end)).min().unwrap();
             let said = format!("- {}: {}", (judging.place)(&difference["each"]), &sentence[..end]);
@@ -109,7 +109,7 @@ fn the_scores_that_are_kept_give_the_verdicts_beside_them() {
     }
 }
 
-/// The digests in the names are those that other versions of the program gave.
+/// The digests in the names must stay those of older versions of the program.
 #[test]
 fn every_run_that_is_kept_still_has_its_name() {
     let mut found = 0;
@@ -124,7 +124,7 @@ fn every_run_that_is_kept_still_has_its_name() {
     assert!(found > 700, "{found} runs");
 }
 
-/// The page of the book that names a file of `evidence/`, as a link from the folder of all pages.
+/// Returns the page of the book that names a file of `evidence/`, as a link from the folder of all pages.
 fn page_of(name: &str) -> String {
     let of_folder = |folder: &str| {
         let pages = entries(&root().join("docs/src").join(folder)).into_iter();
@@ -138,7 +138,7 @@ fn page_of(name: &str) -> String {
     page.unwrap_or_else(|| panic!("no page names evidence/{name}.zip"))
 }
 
-/// The table of all comparisons that are kept, a row for each verdict.
+/// Returns the table of all saved comparisons, one row per verdict.
 fn all_verdicts() -> String {
     let mut table =
         "| experiment | at | setting | next to | verdict | of |\n|---|---|---|---|---|---|\n"
@@ -175,7 +175,7 @@ fn the_book_has_the_verdict_of_every_comparison_that_is_kept() {
     assert_generated(&root().join("docs/src/results.md"), "results", &all_verdicts());
 }
 
-/// A packed comparison is judged as the table of scores in it.
+/// A packed comparison is judged like the table of scores in it.
 #[test]
 fn a_packed_comparison_is_judged_without_unpacking_it() {
     let file = root().join("evidence/char-gpt.zip");
@@ -187,7 +187,7 @@ fn a_packed_comparison_is_judged_without_unpacking_it() {
     assert!(p(&judged).is_some() && p(&judged) == p(&table), "{judged}\n{table}");
 }
 
-/// Whether no commit alone is the program that trained this run.
+/// Returns whether the program that trained this run had uncommitted changes.
 #[cfg(unix)]
 fn has_uncommitted_changes(run: &Path) -> bool {
     entries(run).iter().any(|file| {
@@ -199,7 +199,7 @@ fn has_uncommitted_changes(run: &Path) -> bool {
     })
 }
 
-/// `.ci/full numbers` names them, whatever data there are to train on again.
+/// `.ci/full numbers` names these runs, even if their data are not there.
 #[cfg(unix)]
 #[test]
 fn runs_of_programs_with_uncommitted_changes_are_named() {
@@ -229,13 +229,13 @@ fn runs_of_programs_with_uncommitted_changes_are_named() {
     assert_eq!(said.matches("uncommitted changes").count(), named);
 }
 
-/// The text with every stretch of white space made one space.
+/// Returns the text with each run of white space replaced by one space.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The quoted paragraphs of a Markdown text, each with the name behind the last `gelu compare` or
-/// `evidence/` before it.
+/// Returns the quoted paragraphs of a Markdown text, each with the name after the last `gelu compare` or `evidence/`
+/// before it.
 fn quotes(markdown: &str) -> Vec<(String, String)> {
     let mut experiment = String::new();
     let mut quotes = Vec::new();
@@ -269,7 +269,7 @@ fn verdicts_are_quoted_as_the_tables_that_are_kept_have_them() {
         for (experiment, quote) in quotes(&markdown) {
             let table = root().join("evidence").join(format!("{experiment}.md"));
             if let Ok(table) = fs::read_to_string(table) {
-                // The lines below the verdicts, which say how good the test was.
+                // The lines below the verdicts describe the power of the test.
                 assert!(!quote.contains("80% of the time"), "{text}: no verdict is `{quote}`");
                 let kept = unwrapped(&table).contains(&quote);
                 assert!(kept, "{text}: evidence/{experiment}.md does not say `{quote}`");

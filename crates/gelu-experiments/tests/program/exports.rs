@@ -1,5 +1,5 @@
-//! Results in other tools, read back by the real ones: Python's `tensorboard` and `mlflow`, of the
-//! interpreter that `$PYTHON` names, or `python3`.
+//! Tests of exports, read back by the real tools: Python's `tensorboard` and `mlflow`, of the interpreter that
+//! `$PYTHON` names, or `python3`.
 
 use crate::support::document::Document;
 use crate::support::{Sandbox, small};
@@ -12,7 +12,7 @@ fn python() -> Command {
     Command::new(std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into()))
 }
 
-/// Whether Python has a module; a visible skip where it has not.
+/// Returns whether Python has a module, and prints a message if it does not.
 fn has(module: &str) -> bool {
     let status = python()
         .args(["-c", &format!("import importlib.util as u; exit(u.find_spec('{module}') is None)")])
@@ -32,7 +32,7 @@ fn ask(script: &str, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
-/// The built-in digits, of which the epoch with the lowest validation error counts.
+/// Writes a recipe of the built-in digits that reports the epoch with the lowest validation error.
 fn reporting_the_best(sandbox: &Sandbox) -> &'static str {
     let recipe = include_str!("../../recipes/digits.toml");
     let best = "selection = \"valid-error\"\nreported = \"best-epoch\"";
@@ -42,7 +42,7 @@ fn reporting_the_best(sandbox: &Sandbox) -> &'static str {
     "best.toml"
 }
 
-/// Every scalar and every hyperparameter of every run, as TensorBoard reads them.
+/// Prints every scalar and every hyperparameter of every run, as TensorBoard reads them.
 const READ_EVENTS: &str = r"
 import json, sys
 from tensorboard.backend.event_processing.event_multiplexer import EventMultiplexer
@@ -90,7 +90,7 @@ fn tensorboard_reads_what_is_exported_to_it() {
     }
 }
 
-/// A server that ends with the test.
+/// A server that stops with the test.
 struct Server {
     process: Child,
     url: String,
@@ -101,7 +101,7 @@ impl Server {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let store = sandbox.path("mlflow.db");
         let mut command = python();
-        // MLflow starts others, and leaves them when it is killed.
+        // MLflow starts further processes, which would survive when it is killed.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let process = command
@@ -135,7 +135,7 @@ impl Drop for Server {
     }
 }
 
-/// Every run that MLflow's own client finds.
+/// Prints every run that MLflow's own client finds.
 const READ_RUNS: &str = r"
 import json, sys
 import mlflow

@@ -1,5 +1,5 @@
-//! Workers under faults drawn at random. `GELU_FAULT_ROUNDS=200` makes it long, `GELU_FAULT_SEED`
-//! repeats one; `GELU_MANY_RUNS=1000` measures what a run costs besides its epochs.
+//! Tests of workers under random faults. `GELU_FAULT_ROUNDS=200` runs more rounds, `GELU_FAULT_SEED` repeats the
+//! faults of a seed, and `GELU_MANY_RUNS=1000` measures the cost of a run besides its epochs.
 
 use crate::support::{PROGRAM, Sandbox, results_of, runs_in};
 use gelu_compare::runs::RunFolder;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Six runs of many short epochs.
+/// Returns the arguments for six runs of many short epochs.
 fn arguments(out: &str) -> Vec<&str> {
     let mut arguments = vec!["compare", "--activations", "gelu,relu,elu", "--seeds", "2"];
     arguments.extend(["--epochs", "30", "--train-limit", "256", "--test-limit", "64"]);
@@ -24,7 +24,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().unwrap())
 }
 
-/// What goes wrong in a round.
+/// The fault of a round.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     Kill,
@@ -48,7 +48,7 @@ const FAULTS: [Fault; 7] = [
 
 fn worker(sandbox: &Sandbox, out: &str, full_disk: bool) -> Child {
     let limit = match full_disk {
-        // No file grows beyond 50 kB, and the system says so instead of ending the process.
+        // No file can grow beyond 50 kB. With the signal ignored, writing fails instead of ending the process.
         true => "trap '' XFSZ; ulimit -f 100; ",
         false => "",
     };
@@ -63,15 +63,14 @@ fn worker(sandbox: &Sandbox, out: &str, full_disk: bool) -> Child {
 }
 
 fn signal(name: &str, process: &Child) {
-    // One that has ended just now needs none.
+    // The process may have ended already.
     let _ = Command::new("kill")
         .args([&format!("-{name}"), &process.id().to_string()])
         .stderr(Stdio::null())
         .status();
 }
 
-/// The epochs of every run that nothing may take back: those of its newest checkpoint that is whole, or
-/// all of one that is complete.
+/// Returns the number of safe epochs of every run: those of its newest intact checkpoint, or all of a complete run.
 fn epochs(folder: &Path) -> BTreeMap<PathBuf, usize> {
     let count = |path: PathBuf| {
         let epochs = match RunFolder::at(&path).checkpoint() {
@@ -83,7 +82,7 @@ fn epochs(folder: &Path) -> BTreeMap<PathBuf, usize> {
     runs_in(folder).into_iter().map(count).collect()
 }
 
-/// Damages the newest checkpoint of a run whose last two are whole, if there is one.
+/// Damages the newest checkpoint of a run whose last two checkpoints are intact, if there is one.
 fn corrupt(folder: &Path, random: &mut ChaCha8Rng) {
     let mut runs: Vec<PathBuf> = epochs(folder).into_keys().collect();
     while !runs.is_empty() {
@@ -96,7 +95,7 @@ fn corrupt(folder: &Path, random: &mut ChaCha8Rng) {
         else {
             continue;
         };
-        // Damaged in a round before, and nobody has worked on it since.
+        // Already damaged in an earlier round, and not yet repaired by a worker.
         if !damaged.is_empty() {
             continue;
         }
@@ -147,7 +146,7 @@ fn nothing_is_lost_and_nothing_hangs_whatever_goes_wrong() {
                 break;
             }
         }
-        // A run that failed is tried again where that is asked for.
+        // A failed run is tried again with `--retry-failed`.
         sandbox.run(&[&arguments(&out)[..], &["--retry-failed"]].concat()).success();
         for (whole, run) in sandbox.runs("whole").iter().zip(sandbox.runs(&out)) {
             assert_eq!(whole.file_name(), run.file_name());
@@ -159,7 +158,7 @@ fn nothing_is_lost_and_nothing_hangs_whatever_goes_wrong() {
     }
 }
 
-/// Two workers, and a fault that befalls one of them. Whether all was done before the end.
+/// Runs two workers, with a fault in one of them; returns whether all runs were finished before the end.
 fn round_of(
     fault: Fault,
     sandbox: &Sandbox,
@@ -217,13 +216,13 @@ fn round_of(
     done
 }
 
-/// How many sessions have brought a run to its end.
+/// Returns the number of sessions that finished a run.
 fn ends(run: &Path) -> usize {
     let sessions = RunFolder::at(run).provenance().unwrap();
     sessions.iter().filter(|session| session.outcome.as_deref() == Some("finished")).count()
 }
 
-/// Processor time of this process's children that have ended, in seconds.
+/// Returns the processor time of this process's ended children, in seconds.
 fn children_seconds() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
@@ -254,7 +253,7 @@ fn many_tiny_runs_cost_little_besides_their_epochs() {
         sandbox.run(&arguments).success();
         (children_seconds() - before, started.elapsed().as_secs_f64())
     };
-    // What the second and third epoch cost says what the first does.
+    // The first epoch costs as much as the second and the third, which are measured.
     let ((one, wall), (three, _)) = (measure("1", "one"), measure("3", "three"));
     let epochs = (three - one) / 2.0;
     let besides = (one - epochs) / runs as f64;

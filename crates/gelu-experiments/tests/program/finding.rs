@@ -1,4 +1,4 @@
-//! What there is, found without reading source: recipes, runs, a dry run, completions, the manual.
+//! Tests of the ways to find things without reading source: recipes, runs, a dry run, completions, the manual.
 
 use crate::support::{Sandbox, small};
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ fn completions_and_manual_are_made_by_the_program() {
     assert!(!sandbox.path("man/gelu-compare.1").exists(), "that is another program's");
 }
 
-/// Every file and folder below one, with what is in it.
+/// Returns every file and folder below `folder`, with the content of files.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -111,7 +111,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 fn what_only_looks_at_a_comparison_changes_nothing_in_it() {
     let sandbox = Sandbox::new();
     sandbox.run(&small("gelu,relu", "2", &["--out", "results/some"])).success();
-    // As folders come out of an archive that keeps none that is empty, or from a process that died.
+    // The state after an archive that drops empty folders, or after a process that died.
     let runs = sandbox.runs("results/some");
     for run in &runs {
         fs::remove_dir(run.join("free-0001")).unwrap();
@@ -131,7 +131,7 @@ fn what_only_looks_at_a_comparison_changes_nothing_in_it() {
     let mut dry = small("gelu,relu", "2", &["--out", "results/some", "--dry-run"]);
     sandbox.run(&dry).success();
     assert!(tree(&sandbox.path("results")) == before);
-    // Who writes to such a run makes what is missing, and the sessions go on being counted.
+    // A command that writes to such a run restores the missing parts, and the numbers of the sessions continue.
     sandbox.run(&["eval", "results/some", "--noise", "1"]).success();
     assert!(runs[0].join("free-0002").exists());
     dry.pop();

@@ -1,4 +1,4 @@
-//! Comparisons of other programs, which `gelu` shows, and its own, which others show.
+//! Tests that `gelu` shows comparisons of other programs, and that they show its comparisons.
 
 use crate::support::Sandbox;
 use gelu_compare::comparison::AnyReader;
@@ -13,7 +13,7 @@ use gelu_compare::setting::{Axis, Role};
 use std::path::Path;
 use std::time::Duration;
 
-/// A comparison of two widths in a loop of somebody's own, all of whose runs are finished.
+/// Creates a comparison of two widths as a user's own loop would, with all runs finished.
 fn of_somebodys_own_loop(out: &Path) {
     let mut study = Study::new("rings", "test_error");
     study.axis(Axis::new("width", Role::Compared, [16, 32]));

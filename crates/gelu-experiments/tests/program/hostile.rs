@@ -1,6 +1,5 @@
-//! A comparison's folder from somebody who means no good: every string that can be anything is full of
-//! what a terminal or a page would obey, and so is the folder's own name. Whatever is shown of it, by
-//! whichever command, is text.
+//! Tests of a comparison's folder from an attacker: every string that can be anything, and the folder's own name, is
+//! full of sequences that a terminal or a web page would obey. All commands must show them as text.
 
 use crate::support::{Sandbox, small};
 use gelu_compare::runs::RunFolder;
@@ -14,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Whether a file can still be read.
+/// Returns whether a file can still be read.
 fn is_read(path: &Path) -> bool {
     let run = RunFolder::at(path.parent().unwrap());
     match path.file_name().unwrap().to_str().unwrap() {
@@ -26,8 +25,7 @@ fn is_read(path: &Path) -> bool {
     }
 }
 
-/// A comparison in which a run is finished, one failed, and one is under way on another host; and its
-/// files that hold strings.
+/// A comparison with a finished run, a failed run, and a run in progress on another host, and its files with strings.
 struct Folder {
     sandbox: Sandbox,
     name: String,
@@ -61,8 +59,7 @@ impl Folder {
         Self { sandbox, name, files, finished }
     }
 
-    /// Makes every string evil that may be anything, as long as the runs are still those of the
-    /// comparison; those that may not.
+    /// Makes every string evil that can be anything without breaking the comparison; returns the others.
     fn spoil(&self) -> Vec<(PathBuf, Leaf)> {
         let mut refused = Vec::new();
         for file in &self.files {
@@ -70,7 +67,7 @@ impl Folder {
             let mut evil = whole.clone();
             for leaf in leaves(&whole) {
                 write(file, &spoiled(&whole, &leaf));
-                // Data are looked up by place and name, and a run belongs to the experiment of its name.
+                // Data are found by location and name, and a run belongs to the experiment of its name.
                 let keep = ["location", "experiment", "set"]
                     .iter()
                     .any(|key| leaf.iter().any(|l| l == key));
@@ -85,7 +82,7 @@ impl Folder {
         refused
     }
 
-    /// What a command says: on standard output, and on standard error.
+    /// Returns the output of a command: standard output and standard error.
     #[track_caller]
     fn says(&self, arguments: &[&str]) -> [String; 2] {
         let mut child = self
@@ -96,7 +93,7 @@ impl Folder {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // What watches goes on for ever.
+        // `watch` does not end by itself.
         let deadline = Instant::now() + Duration::from_secs(3);
         while arguments[0] == "watch" && child.try_wait().unwrap().is_none() {
             if Instant::now() > deadline {
@@ -118,7 +115,7 @@ fn whatever_is_shown_is_text() {
     let (here, run) = (folder.name.as_str(), folder.finished.to_str().unwrap());
 
     let [table, warnings] = folder.says(&["report", here]);
-    // It is shown, not hidden: the device, the activations, why a run failed.
+    // The table shows these strings instead of hiding them: the device, the activations, the reason of a failed run.
     for shown in ["device: flex\\u001b]0;evil\\u0007", "gelu\\u001b", "the disk is full\\u001b"] {
         assert!(table.replace("\n  ", " ").contains(shown), "{shown}: {table}{warnings}");
     }
@@ -160,7 +157,7 @@ fn whatever_is_shown_is_text() {
     }
     assert_text("picture.svg", &fs::read(folder.sandbox.path("picture.svg")).unwrap());
 
-    // What may not be anything is refused, one by one, in messages that are text.
+    // Evil values of the other strings are errors, and the messages are text.
     assert!(refused.len() > 20, "{refused:?}");
     for (file, leaf) in refused {
         let whole = read(&file);
@@ -187,7 +184,7 @@ fn the_dashboard_draws_text_alone() {
     let mut output = pair.master.try_clone_reader().unwrap();
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        // The end of a terminal is an error of its own.
+        // When a terminal closes, reading it is an error.
         let _ = output.read_to_end(&mut bytes);
         bytes
     });
@@ -227,7 +224,7 @@ fn a_recipe_from_somebody_else_is_refused_in_text() {
     }
 }
 
-/// Numbers that no run has: each is a warning of its run, and nothing panics.
+/// Each impossible number in a run's files gives a warning about the run, and nothing panics.
 #[test]
 fn numbers_that_nothing_measures_are_warnings() {
     let sandbox = Sandbox::new();
@@ -262,7 +259,7 @@ fn numbers_that_nothing_measures_are_warnings() {
     }
 }
 
-/// A name of a folder of a run is a path as well: what no run is called is left out, and said.
+/// The name of a run's folder is also a path. A folder with an impossible name is left out with a message.
 #[test]
 fn folders_of_runs_with_evil_names_are_left_out() {
     let folder = Folder::trained();

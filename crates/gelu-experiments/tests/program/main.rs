@@ -1,4 +1,4 @@
-//! The real program, as people use it, each time in a folder of its own. One executable: linked once.
+//! Tests of the real program in temporary folders. They share one executable, so that it is linked only once.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

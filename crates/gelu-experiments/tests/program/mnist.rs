@@ -1,11 +1,11 @@
-//! The road from real MNIST files to a result. Skipped, and said so, where they are not.
+//! Tests from real MNIST files to a result; skipped with a message if the files are missing.
 
 use crate::support::document::Document;
 use crate::support::{Sandbox, small};
 use gelu_experiments::data::{idx, mnist};
 use std::path::{Path, PathBuf};
 
-/// The folder of MNIST: in `$GELU_TEST_DATA`, or in `shared/data` beside the repository.
+/// Returns the folder of MNIST: in `$GELU_TEST_DATA`, or in `shared/data` next to the repository.
 fn mnist_folder() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("GELU_TEST_DATA").map_or(beside, PathBuf::from);
@@ -42,6 +42,6 @@ fn a_classifier_learns_real_mnist() {
     let document: Document = serde_json::from_str(&sandbox.run(&arguments).success()).unwrap();
     assert!(!document.data.synthetic);
     let last = document.runs[0].epochs.last().unwrap();
-    // Nine of ten classes are wrong by chance; three epochs of 5,000 images get below one in seven.
+    // Guessing has an error of nine in ten; three epochs of 5,000 images reach less than 15%.
     assert!(last.test_error < Some(0.15), "{last:?}");
 }

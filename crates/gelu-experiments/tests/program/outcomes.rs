@@ -1,4 +1,4 @@
-//! What runs keep of each test example, by the real program.
+//! Tests of the saved outcomes of test examples, with the real program.
 
 use crate::support::{self, Sandbox, outcomes, small};
 use gelu_compare::extension::extend;
@@ -18,13 +18,13 @@ fn snapshot(sandbox: &Sandbox) -> ComparisonSnapshot {
     support::snapshot(&sandbox.path(FOLDER))
 }
 
-/// The files of outcomes of all runs that have one.
+/// Returns the files of outcomes of all runs that have one.
 fn kept(sandbox: &Sandbox) -> Vec<PathBuf> {
     let files = sandbox.runs(FOLDER).into_iter().map(|run| run.join("outcomes.bin"));
     files.filter(|file| file.exists()).collect()
 }
 
-/// The digits recipe decided by something else.
+/// Runs the digits recipe with another deciding metric.
 fn decided_by(sandbox: &Sandbox, primary: &str) {
     let recipe = include_str!("../../recipes/digits.toml");
     let recipe = recipe.replace("primary = \"test-error\"", &format!("primary = \"{primary}\""));
@@ -66,7 +66,7 @@ fn networks_that_kept_none_are_measured_again_to_the_same_bytes() {
     fs::remove_file(&files[0]).unwrap();
     fs::write(&files[1], &whole[1][..99]).unwrap();
 
-    // As in a folder of before: all else is there, and nothing is guessed.
+    // The report shows everything else, and guesses nothing, as for runs without outcomes.
     let reported = sandbox.run(&["report", FOLDER]);
     assert_eq!(reported.code(), 0, "{}", reported.stderr());
     let said = reported.stderr();
@@ -78,7 +78,7 @@ fn networks_that_kept_none_are_measured_again_to_the_same_bytes() {
     sandbox.run(&["eval", FOLDER]).success();
     assert!(!files[0].exists(), "measuring alone writes nothing");
 
-    // One run by itself, then the comparison.
+    // First for one run, then for the whole comparison.
     let run = files[0].parent().unwrap().to_str().unwrap();
     sandbox.run(&["eval", run, "--outcomes"]).success();
     assert_eq!(fs::read(&files[0]).unwrap(), whole[0]);

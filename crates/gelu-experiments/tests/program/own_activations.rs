@@ -1,4 +1,4 @@
-//! Activations of one's own on the command line and in recipes, by the real program.
+//! Tests of your own activations on the command line and in recipes, with the real program.
 
 use crate::support::document::Document;
 use crate::support::{Sandbox, results_of, small};
@@ -23,7 +23,7 @@ fn formula_is_trained_drawn_and_part_of_the_run() {
     let table = fs::read_to_string(folder.join("table.md")).unwrap();
     assert!(table.contains("| mine "), "{table}");
 
-    // Spaces make no other run; another formula does.
+    // Spaces do not make another run, but another formula does.
     let spaced = small("gelu,mine = x * tanh( ln(1 + exp(x)) )", "3", &["--plain"]);
     let again = sandbox.run(&spaced).success();
     assert!(!again.contains("epoch 1/3"), "{again}");
@@ -83,7 +83,7 @@ fn runs_of_a_program_with_more_activations_can_be_shown() {
     let run = sandbox.runs("results/digits")[0].clone();
     for file in [run.join("run.toml"), sandbox.path("results/digits/comparison.toml")] {
         let text = fs::read_to_string(&file).unwrap();
-        // The program is still this one.
+        // The name of the program stays `gelu`.
         let mut text = text.replace("\"gelu\"", "\"snake\"");
         for name in ["tool", "program"] {
             text = text.replace(&format!("{name} = \"snake\""), &format!("{name} = \"gelu\""));

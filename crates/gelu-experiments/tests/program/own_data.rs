@@ -1,18 +1,18 @@
-//! Data of one's own in one command, as a new user would type it.
+//! Tests of your own data in one command, as a new user would type it.
 
 use crate::support::Sandbox;
 use std::fs;
 use std::path::Path;
 
-/// What makes a comparison short.
+/// Flags for a short comparison.
 const SHORT: [&str; 6] = ["--seeds", "2", "--epochs", "2", "--activations", "gelu,relu"];
 
 fn with<'a>(arguments: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [arguments, &SHORT, more].concat()
 }
 
-/// Two classes that a line divides, a number that follows from the inputs, and what tables of people have besides: a
-/// column that numbers the rows, empty cells, decimal commas, texts.
+/// Writes a table with two classes separated by a line, a number computed from the inputs, and typical complications:
+/// a column that numbers the rows, empty cells, decimal commas, texts.
 fn write_flowers(sandbox: &Sandbox, file: &str) {
     let row = |i: usize| {
         let length = (i * 37 % 101) as f64 / 10.0;
@@ -63,7 +63,7 @@ fn a_table_is_compared_on_by_its_name_and_its_recipe_is_kept() {
     assert!(
         page.contains("Which classes are taken for which") && page.contains("<th>virginica</th>")
     );
-    // Nothing is trained again, and a changed recipe is another comparison.
+    // The same command trains nothing again; a changed recipe is another comparison.
     let again = sandbox.run(&with(&asked, &[])).success();
     assert!(!again.contains("epoch 1"), "{again}");
     let narrow = kept.replace("width = 128", "width = 8");
@@ -75,7 +75,7 @@ fn a_table_is_compared_on_by_its_name_and_its_recipe_is_kept() {
     let trivial = &results["trivial"][0];
     assert!(trivial["label"].as_str().unwrap().starts_with("always "), "{trivial}");
     assert!((0.4..0.5).contains(&trivial["value"].as_f64().unwrap()), "{trivial}");
-    // The test rows differ from seed to seed: there is nothing to say of each.
+    // The test rows differ between seeds, so the program saves no outcome of each.
     assert_eq!(results["data"]["test_examples"], 0);
     for run in sandbox.runs("narrow") {
         assert!(run.join("confusion.csv").exists() && !run.join("outcomes.bin").exists());
@@ -149,7 +149,7 @@ fn pictures_are_compared_on_by_their_folder() {
     let recipe = sandbox.run(&["recipe", "new", "--images", "photos", "--size", "8"]).success();
     let recipe: toml::Table = recipe.parse().unwrap();
     assert_eq!(recipe["data"]["validation"].as_integer(), Some(12));
-    // So small that nothing is left of them behind convolutions.
+    // Images too small for convolutions.
     assert_eq!(recipe["network"]["kind"].as_str(), Some("classifier"));
 }
 

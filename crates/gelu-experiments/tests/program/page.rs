@@ -1,4 +1,4 @@
-//! The HTML report in a real browser: Chromium, from Debian's `chromium` or as `$CHROMIUM` names it.
+//! Tests of the HTML report in a real browser: Chromium, from Debian's `chromium` or as `$CHROMIUM` names it.
 
 use crate::support::{Sandbox, small};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-/// The browser, or a visible skip.
+/// Returns the browser, or prints a message if there is none.
 fn chromium() -> Option<PathBuf> {
     let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
     let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -19,13 +19,13 @@ fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// What the browser makes of a page, and every host that it asked for.
+/// The browser's result for a page, and every host that it asked for.
 struct Visit {
     dom: String,
     asked: Vec<String>,
 }
 
-/// Opens a page; whatever it asks of a network goes to a proxy that answers nothing and takes notes.
+/// Opens a page. A proxy records every network request and answers none.
 fn visit(browser: &Path, page: &Path, width: u32) -> Visit {
     let profile = tempfile::tempdir().unwrap();
     let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -59,7 +59,7 @@ fn visit(browser: &Path, page: &Path, width: u32) -> Visit {
     Visit { dom: String::from_utf8(output.stdout).unwrap(), asked }
 }
 
-/// Whom Chromium asks for the time, for updates and for an account, whatever the page.
+/// Hosts that Chromium contacts for the time, for updates and for an account, whatever the page.
 const BROWSERS_OWN: [&str; 5] = [
     " http://clients2.google.com/time/",
     " http://update.googleapis.com/service/",
@@ -93,7 +93,7 @@ fn page_shows_everything_and_fetches_nothing() {
         "at the largest rate tried",
         "figure-1",
         "runs/gelu-lr0.001-dropout0.3-seed1-",
-        // Its title is no built-in one, so the recipe is in the page.
+        // The title differs from the built-in recipe's, so the report contains the recipe.
         "gelu compare --recipe recipe.toml",
         "Burn",
     ] {
@@ -102,7 +102,7 @@ fn page_shows_everything_and_fetches_nothing() {
     assert!(!visit.dom.contains("<script"), "a title is text");
     assert_eq!(visit.asked, Vec::<String>::new(), "nothing is fetched");
 
-    // The proxy does see a page that fetches something.
+    // The proxy does record a page that loads something.
     let other = sandbox.path("other.html");
     fs::write(&other, "<img src='http://fetched.example/a.png'>").unwrap();
     let asked = self::visit(&browser, &other, 1200).asked;
@@ -114,7 +114,7 @@ fn page_is_no_wider_than_a_phone() {
     let Some(browser) = chromium() else { return };
     let sandbox = Sandbox::new();
     let page = report(&sandbox);
-    // Headless windows are never narrower than 500 pixels; a frame is.
+    // Headless windows are at least 500 pixels wide; a frame can be narrower.
     let frame = sandbox.path("results/digits/frame.html");
     let name = page.file_name().unwrap().to_str().unwrap();
     let script = "document.title = this.contentDocument.documentElement.scrollWidth";

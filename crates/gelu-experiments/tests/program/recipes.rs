@@ -1,5 +1,5 @@
-//! Every experiment of the paper from one end to the other, by the real program, on generated files
-//! of the format of its data: few examples, few epochs, the networks at full size.
+//! End-to-end tests of every experiment of the paper with the real program, on generated files in the format of its
+//! data: few examples, few epochs, the networks at full size.
 
 use crate::support::document::Document;
 use crate::support::{Sandbox, outcomes, results_of, snapshot};
@@ -11,8 +11,8 @@ use gelu_experiments::recipe::Recipe;
 use gelu_learner::networks::ReadRun;
 use std::path::Path;
 
-/// The figures that every comparison of an experiment leaves, and how many things its small test set
-/// here was sampled from: pictures, tweets, recordings.
+/// The figures of every experiment's comparison, and the number of independently sampled units (images, tweets,
+/// recordings) in its small test set here.
 const LEFT: &[(&str, &[&str], usize)] = &[
     ("digits", &["curves"], 2000),
     ("mnist-classifier", &["figure-2"], 100),
@@ -32,8 +32,8 @@ const LEFT: &[(&str, &[&str], usize)] = &[
     ("cifar10-wrn", &["curves"], 1),
 ];
 
-/// Writes a small generated set for an experiment, trains two activations on it, and checks what
-/// every experiment has to leave behind.
+/// Writes a small generated set for an experiment, trains two activations on it, and checks the results that every
+/// experiment must have.
 #[track_caller]
 fn compared(name: &str, generate: &[&str], more: &[&str]) -> Document {
     let sandbox = Sandbox::new();
@@ -64,7 +64,7 @@ fn compared(name: &str, generate: &[&str], more: &[&str]) -> Document {
     document
 }
 
-/// That a network needs no data set to predict.
+/// Asserts that a network predicts without its data set.
 #[track_caller]
 fn assert_predicts_without_data(sandbox: &Sandbox, name: &str) {
     let (data, moved) = (sandbox.path("data"), sandbox.path("moved"));
@@ -110,7 +110,7 @@ fn assert_predicts_without_data(sandbox: &Sandbox, name: &str) {
                 words.iter().map(|word| word["word"].as_str().unwrap()).collect();
             assert_eq!(words, ["lol", "i", "won't"]);
             predict(" ", &[]).refused(2, "there is no word");
-            // Without its shared file, the data set has to be there.
+            // Without its shared file, the network needs the data set.
             std::fs::remove_dir_all(sandbox.path("results/tweet-tagger/readers")).unwrap();
             let refused = predict("lol", &["--data", "data"]).refused(1, "readers/words-");
             assert!(
@@ -133,8 +133,8 @@ fn assert_is_svg(path: &Path) {
     assert!(text.starts_with("<svg") && text.contains("<polyline"), "{}", path.display());
 }
 
-/// That what every reported network made of the test examples adds up to what was measured: as counts
-/// where it classifies.
+/// Asserts that the outcomes of the test examples add up to the measured value of every reported network; exactly, if
+/// it classifies.
 #[track_caller]
 fn assert_outcomes(folder: &Path, sampled: usize) {
     let snapshot = snapshot(folder);
@@ -169,7 +169,7 @@ fn assert_outcomes(folder: &Path, sampled: usize) {
     }
 }
 
-/// That the training loss falls in every run.
+/// Asserts that the training loss falls in every run.
 #[track_caller]
 fn assert_learns(document: &Document) {
     for run in &document.runs {
@@ -181,7 +181,7 @@ fn assert_learns(document: &Document) {
 #[test]
 fn every_experiment_is_tested_here() {
     let tested: Vec<&str> = LEFT.iter().map(|(name, ..)| *name).collect();
-    // That of tables of one's own is compared on with those.
+    // The recipe `tables` is tested with the user's own data.
     let names: Vec<&str> = Recipe::names().into_iter().filter(|name| *name != "tables").collect();
     assert_eq!(tested, names);
 }
@@ -261,7 +261,7 @@ fn char_gpt() {
     assert!(drawn.into_iter().all(|loss| loss > 3.0), "untrained, 31 characters are alike");
 }
 
-/// A text of one's own, gated units beside plain ones, and what the networks write.
+/// A text of your own, gated units next to ordinary activations, and the text that the networks write.
 #[test]
 fn a_text_of_ones_own_and_gated_units() {
     let sandbox = Sandbox::new();
@@ -295,7 +295,7 @@ fn a_text_of_ones_own_and_gated_units() {
         let ratio = loss.unwrap() / bits.unwrap() / std::f64::consts::LN_2;
         assert!((1.05..1.1).contains(&ratio), "{ratio} bytes a character");
     }
-    // The likeliest characters, every time the same; `eval` writes the same at temperature 0.
+    // The likeliest characters are the same every time; `eval` writes the same text at temperature 0.
     let predict = |text: &str| {
         let out = "results/char-gpt";
         let more = ["--characters", "7", "--json"];
@@ -379,8 +379,8 @@ fn cifar10_wrn() {
     compared("cifar10-wrn", &["--train", "16", "--test", "4"], FEW);
 }
 
-/// Convolutions, matrix products, batch norms and the optimiser, on one thread and on three; and the
-/// files that are left are equal to the byte.
+/// Trains with convolutions, matrix products, batch norms and the optimiser, on one thread and on three, and compares
+/// the resulting files byte by byte.
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let sandbox = Sandbox::new();
@@ -398,7 +398,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// Nor does the whitening, which is fitted by the first process that needs it and saved for all.
+/// The first process that needs the whitening fits it and saves it for all.
 #[test]
 fn a_whitening_does_not_depend_on_the_number_of_threads_and_predicts_without_the_data() {
     let sandbox = Sandbox::new();
@@ -421,7 +421,7 @@ fn a_whitening_does_not_depend_on_the_number_of_threads_and_predicts_without_the
     };
     assert!(trained("1") == trained("3"));
 
-    // The comparison saves it, so that predicting needs no data.
+    // The comparison saves the whitening, so that prediction needs no data.
     image::GrayImage::from_fn(28, 28, |x, y| image::Luma([(9 * x.min(y)) as u8]))
         .save(sandbox.path("ramp.png"))
         .unwrap();
@@ -436,7 +436,7 @@ fn a_whitening_does_not_depend_on_the_number_of_threads_and_predicts_without_the
     assert_eq!(predicted().success(), by_file);
 }
 
-/// Files of one's own, as the guide names them.
+/// Writes files of your own data, as in the guide.
 fn write_own_data(sandbox: &Sandbox) {
     sandbox
         .run(&["data", "synth", "mnist", "fashion", "--train", "4000", "--test", "60"])
@@ -463,7 +463,7 @@ fn write_own_data(sandbox: &Sandbox) {
     .unwrap();
 }
 
-/// The recipe that the book says to begin with, with each of its `[data]`.
+/// Returns the starting recipe of the book with each of its `[data]` blocks.
 fn own_recipes() -> Vec<String> {
     let page = include_str!("../../../../docs/src/how-to/own-data.md");
     let digits = Recipe::text("digits").unwrap();
@@ -479,13 +479,13 @@ fn data_of_ones_own_are_compared_on_as_the_book_says() {
     write_own_data(&sandbox);
     std::fs::create_dir(sandbox.path("elsewhere")).unwrap();
     let recipes = own_recipes();
-    // The test rows of two seeds differ, so that nothing is kept of each.
+    // The test rows of a table differ between seeds, so no outcomes are saved.
     let expected = [("fashion", Some(60)), ("flowers", Some(16)), ("irises.csv", None)];
     assert_eq!(recipes.len(), expected.len());
     for (recipe, (name, examples)) in recipes.iter().zip(expected) {
         std::fs::write(sandbox.path("mine.toml"), recipe).unwrap();
         let out = format!("results/{name}");
-        // A relative path begins at the recipe, not where one is.
+        // A relative path starts at the recipe, not at the current folder.
         let arguments =
             ["compare", "--recipe", "../mine.toml", "--out", &format!("../{out}"), "--json"];
         let more = [
@@ -533,7 +533,7 @@ fn data_of_ones_own_are_compared_on_as_the_book_says() {
     }
 }
 
-/// What was prepared from the same files is taken for those of another place, and the place is its own.
+/// The cache recognises the same files in another folder, and the data get the name and location of that folder.
 #[test]
 fn a_copy_of_a_folder_of_pictures_is_called_by_its_own_place() {
     let sandbox = Sandbox::new();
@@ -561,16 +561,16 @@ fn a_copy_of_a_folder_of_pictures_is_called_by_its_own_place() {
     }
 }
 
-/// The best network names the class of an input that anyone can tell, by the class's name.
+/// Asserts that the best network predicts the class of an easy input, by the class's name.
 #[track_caller]
 fn assert_predicts(sandbox: &Sandbox, out: &str, name: &str) {
     let inputs: &[(&str, &str)] = match name {
         "flowers" => &[("away/rose/3.jpg", "rose"), ("away/tulip/3.jpg", "tulip")],
-        // Without the class and what is ignored, and with all.
+        // A row without the class and the ignored columns, and one with all columns.
         "irises.csv" => &[("0.95,red", "setosa"), ("7,0.05,blue,setosa", "virginica")],
         _ => &[],
     };
-    // The network has what it needs, wherever its data are.
+    // The network has everything it needs, even if its data were moved.
     std::fs::rename(sandbox.path(name), sandbox.path("away")).unwrap();
     for (input, class) in inputs {
         let said = sandbox.run(&["predict", out, input, "--json"]).success();
@@ -609,8 +609,8 @@ fn assert_predicts(sandbox: &Sandbox, out: &str, name: &str) {
     std::fs::rename(sandbox.path("away"), sandbox.path(name)).unwrap();
 }
 
-/// What there is to see of a row says nothing of its class, so that the commoner class, of four in five rows, is all that
-/// can be named.
+/// The input says nothing about the class, so a network can at best predict the commoner class, that of four in five
+/// rows.
 #[test]
 fn networks_that_learn_nothing_are_said_to() {
     let sandbox = Sandbox::new();

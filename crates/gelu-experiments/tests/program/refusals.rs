@@ -1,4 +1,4 @@
-//! Wrong input: a clear message, the right exit code, nothing lost.
+//! Tests that wrong input gives a clear message and the right exit code, and loses nothing.
 
 use crate::support::{Sandbox, small};
 use std::fs;
@@ -64,7 +64,7 @@ fn wrong_usage_says_what_there_is() {
     assert!(!sandbox.path("results").exists(), "nothing is made for what is refused");
 }
 
-/// Commands of the book, each with one word mistyped.
+/// Commands from the book, each with one mistyped word.
 #[test]
 fn a_mistyped_word_is_answered_with_what_was_meant() {
     let sandbox = Sandbox::new();
@@ -103,7 +103,7 @@ fn a_mistyped_word_is_answered_with_what_was_meant() {
     sandbox.run(&["report", "results"]).refused(1, inner);
 }
 
-/// A number as large as the type that holds it.
+/// The largest number of the type `u64`.
 const HUGE: &str = "18446744073709551615";
 
 #[test]
@@ -192,7 +192,7 @@ fn a_recipe_with_numbers_that_nobody_can_mean_is_wrong_usage_too() {
     assert!(!sandbox.path("results").exists());
 }
 
-/// In a folder, by whoever made it, they are damage.
+/// Impossible numbers in a folder are reported as damage.
 #[test]
 fn a_folder_with_numbers_that_nobody_can_mean_is_named() {
     let sandbox = Sandbox::new();
@@ -214,7 +214,7 @@ fn a_folder_with_numbers_that_nobody_can_mean_is_named() {
     }
 }
 
-/// What nobody knows cannot be trained, and its name leads nowhere else.
+/// An unknown activation cannot be trained, and its name does not become a path.
 #[test]
 fn an_activation_that_is_a_path_makes_no_folder() {
     let sandbox = Sandbox::new();
@@ -446,7 +446,7 @@ fn offline_fetch_says_what_to_do_in_one_line() {
 #[test]
 fn a_full_disk_leaves_no_part_of_a_generated_file() {
     use crate::support::{Outcome, PROGRAM};
-    // In blocks of 512 bytes; each set has a file that is larger.
+    // Limits in blocks of 512 bytes; each set has a file that is larger.
     for (name, blocks) in [
         ("mnist", 8),
         ("cifar10", 8),

@@ -1,5 +1,5 @@
-//! `gelu report` on folders of a thousand finished runs, made without training, and of an earlier version
-//! of the program.
+//! Tests of `gelu report` on folders of a thousand finished runs, made without training, and of an older version of
+//! the program.
 
 use crate::support::document::{Document, EpochMetrics};
 use crate::support::{Sandbox, small};
@@ -15,7 +15,7 @@ const ACTIVATIONS: [&str; 4] = ["gelu", "relu", "elu", "silu"];
 const SEEDS: u64 = 125;
 const EPOCHS: usize = 20;
 
-/// A number in 0 to 1 that looks random and is always the same.
+/// Returns a number from 0 to 1 that looks random but only depends on `of`.
 fn noise(of: &[u64]) -> f64 {
     let mixed = of.iter().fold(0x9e37_79b9_7f4a_7c15u64, |state, &part| {
         (state ^ part).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(31)
@@ -48,7 +48,7 @@ fn write_run(folder: &Path, spec: &RunSpec, activation: usize) {
     fs::write(folder.join("status.json"), "{\"state\":\"finished\",\"seconds\":20.0}\n").unwrap();
 }
 
-/// Four activations × two dropout rates × 125 seeds.
+/// Writes finished runs of four activations × two dropout rates × 125 seeds.
 fn thousand_runs(path: &Path) {
     let mut recipe = Recipe::named("mnist-classifier").unwrap();
     recipe.training.epochs = EPOCHS;
@@ -67,7 +67,7 @@ fn thousand_runs(path: &Path) {
     }
 }
 
-/// `GELU_THOUSAND_RUNS=DIR` leaves the folder there, to measure how long a report of it takes.
+/// `GELU_THOUSAND_RUNS=DIR` keeps the folder there, to measure the time of a report.
 #[test]
 fn a_thousand_runs_are_reported_with_their_verdicts() {
     let sandbox = Sandbox::new();
@@ -81,7 +81,7 @@ fn a_thousand_runs_are_reported_with_their_verdicts() {
     assert!(document.runs.iter().all(|run| run.epochs.len() == EPOCHS));
     assert_eq!(document.differences.len(), 6);
     for difference in &document.differences {
-        // Every activation is a tenth of a point worse than the one before, on 125 pairs.
+        // Every activation is a tenth of a point worse than the previous one, on 125 pairs.
         assert_eq!(difference.finding.seeds, 125);
         assert!(difference.finding.mean.unwrap() > 0.0005, "{difference:?}");
         assert!(difference.finding.p.unwrap() <= 1e-3, "{difference:?}");
@@ -91,7 +91,7 @@ fn a_thousand_runs_are_reported_with_their_verdicts() {
     }
 }
 
-/// Makes the runs look like those of the version before.
+/// Changes the runs into those of the previous version.
 fn age(runs: &[PathBuf]) {
     for run in runs {
         let file = run.join("run.toml");
@@ -123,7 +123,7 @@ fn results_of_an_earlier_version_are_reported_and_not_mixed_with_new_ones() {
     let kept = sandbox.run(&["eval", "made", "--noise", "1"]);
     assert!(kept.stderr().contains("has version"), "{}", kept.stderr());
     assert_ne!(kept.code(), 0);
-    // They are no part of what this version trains.
+    // The old runs do not count as runs of this version.
     let foreseen: Vec<&str> = compare.iter().copied().chain(["--dry-run"]).collect();
     let foreseen = sandbox.run(&foreseen).success();
     assert!(foreseen.contains("0 complete already"), "{foreseen}");

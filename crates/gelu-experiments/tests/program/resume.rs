@@ -1,4 +1,4 @@
-//! Killing the program and starting it again.
+//! Tests that kill the program and start it again.
 
 use crate::support::document::{Document, EpochMetrics};
 use crate::support::{Sandbox, outcomes, results_of, small, snapshot};
@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Waits for something to become true.
+/// Waits for a condition to become true.
 #[track_caller]
 fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -54,7 +54,7 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     let more = ["--recipe", "best.toml", "--learning-rates", "1e-2", "--dropout", "0", "--out"];
     ends_as_if_never_killed(&sandbox, |out| small("gelu,relu", "8", &[&more[..], &[out]].concat()));
 
-    // What is kept is what the table reports, and that is not the last epoch's.
+    // The saved network is the one that the table reports, and not that of the last epoch.
     let document = sandbox.run(&["report", "pieces", "--json"]).success();
     let document: Document = serde_json::from_str(&document).unwrap();
     let evaluated = sandbox.run(&["eval", "pieces", "--json"]).success();
@@ -83,12 +83,12 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     assert!(earlier > 0, "somewhere the last epoch is not the best");
 }
 
-/// Makes a comparison at once, and again killed over and over, and compares all that is left.
+/// Runs a comparison without interruption, and again with repeated kills, and compares all files.
 #[track_caller]
 fn ends_as_if_never_killed<'a>(sandbox: &Sandbox, arguments: impl Fn(&'a str) -> Vec<&'a str>) {
     sandbox.run(&arguments("whole")).success();
 
-    // Killed again and again, each time after it has come a little further.
+    // Killed repeatedly, each time after some progress.
     let folder = sandbox.path("pieces");
     let epochs = || -> usize {
         let runs = fs::read_dir(folder.join("runs")).into_iter().flatten().flatten();
@@ -131,7 +131,7 @@ fn half_written_files_are_never_trusted() {
     let whole = results_of(&run);
     let running = "{\"state\":\"running\",\"seconds\":1.0}";
 
-    // As a kill may leave it: half a checkpoint in the lease, and a status that says running.
+    // A state that a kill can leave: a partial checkpoint in the lease, and a status that says running.
     fs::remove_file(run.join("model.bpk")).unwrap();
     fs::remove_file(run.join("outcomes.bin")).unwrap();
     fs::write(run.join("status.json"), running).unwrap();
@@ -142,7 +142,7 @@ fn half_written_files_are_never_trusted() {
     sandbox.run(&arguments).success();
     assert!(results_of(&run) == whole, "the run is trained anew to the same result");
 
-    // As no kill leaves it: a checkpoint in place that is damaged.
+    // A state that no kill leaves: a complete checkpoint that is damaged.
     fs::remove_file(run.join("model.bpk")).unwrap();
     fs::write(run.join("status.json"), running).unwrap();
     fs::create_dir(run.join("checkpoint-0001")).unwrap();
@@ -174,7 +174,7 @@ fn one_damaged_run_stops_nobody() {
 #[test]
 fn a_run_whose_checkpoints_cannot_be_removed_is_finished_all_the_same() {
     let sandbox = Sandbox::new();
-    // Slow enough for what follows to come before its end.
+    // Slow enough that the following steps come before its end.
     let arguments =
         ["compare", "--seeds", "1", "--activations", "gelu", "--epochs", "2", "--plain"];
     let arguments = [&arguments[..], &["--batch-size", "2", "--out", "out"]].concat();
@@ -184,8 +184,8 @@ fn a_run_whose_checkpoints_cannot_be_removed_is_finished_all_the_same() {
     wait_for("the run to be taken", || {
         lease().is_some_and(|lease| lease.join("worker.log").exists())
     });
-    // What is removed is moved out of sight first, and here it cannot be: something is in its place. So many names
-    // are more than the run uses, and few enough to be there before it ends.
+    // The program renames files before it deletes them. These files block the new names, so it cannot. There are more
+    // of them than the run uses, and few enough to be written before it ends.
     let lease = lease().unwrap();
     for number in 0..400 {
         fs::write(lease.join(format!("{number}-discarded")), "").unwrap();
@@ -197,14 +197,15 @@ fn a_run_whose_checkpoints_cannot_be_removed_is_finished_all_the_same() {
     let left = run.join("checkpoint-0002");
     assert!(left.exists(), "the test has not prevented its removal");
     let warning = "checkpoint-0002: is left over from a run that is complete; remove it";
-    // By who looks when nobody holds the run any more, which may be after the end of the comparison.
+    // The warning comes from a command that looks when no process holds the run any more, which may be after the end
+    // of the comparison.
     let said = sandbox.run(&["report", "out"]).stderr();
     assert!(said.contains("gelu: warning: ") && said.contains(warning), "{said}");
     let status = fs::read_to_string(run.join("status.json")).unwrap();
     assert!(status.contains("finished"), "{status}");
     let log = fs::read_to_string(run.join("worker.log")).unwrap();
     assert!(log.contains("cannot remove") && log.contains("checkpoint-0002"), "{log}");
-    // Whoever does as told, is told no more.
+    // After the user has followed the advice, the warning is gone.
     for checkpoint in ["checkpoint-0001", "checkpoint-0002"] {
         fs::remove_dir_all(run.join(checkpoint)).unwrap();
     }

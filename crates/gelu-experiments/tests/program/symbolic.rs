@@ -1,10 +1,10 @@
-//! Formulas that a network learns.
+//! Tests of formulas that a network learns.
 
 use crate::support::{self, Sandbox, outcomes, results_of, snapshot};
 use serde_json::Value;
 use std::fs;
 
-/// Two formulas and a few epochs.
+/// Returns the arguments for two formulas and a few epochs.
 fn small<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec!["compare", "symbolic", "--activations", "gelu,relu", "--seeds", "2"];
     arguments.extend(["--formulas", "runge,wave=sin(3*x)*y", "--train-limit", "300"]);
@@ -44,7 +44,7 @@ fn every_formula_has_its_verdict_and_every_point_its_outcome() {
         assert_eq!((outcomes.measure(), outcomes.groups().examples()), ("test-rmse", 2_000));
         assert!((outcomes.mean() - of("test_rmse")).abs() < 1e-5 * outcomes.mean());
         for column in ["test_rmse", "test_outside"] {
-            // A number that was read from JSON may be off by its last bit.
+            // A number read from JSON may be off by its last bit.
             let ratio = network[column].as_f64().unwrap() / of(column);
             assert!((ratio - 1.0).abs() < 1e-15, "{column}: {ratio}");
         }
@@ -58,9 +58,9 @@ fn every_formula_has_its_verdict_and_every_point_its_outcome() {
     }
 }
 
-/// Without a hidden layer it is the best line through x²: that is the constant 1/3, so that the error inside
-/// is the deviation, √(4/45). Outside the mean of (x² − 1/3)² over 1 < |x| ≤ 2 is 31/5 − 14/9 + 1/9 = 4.7556,
-/// whose root is 7.314 deviations.
+/// Without a hidden layer, the network is the best line through x², which is the constant 1/3. So the error inside is
+/// the deviation, √(4/45). Outside, the mean of (x² − 1/3)² over 1 < |x| ≤ 2 is 31/5 − 14/9 + 1/9 = 4.7556, whose
+/// root is 7.314 deviations.
 #[test]
 fn errors_are_those_of_the_best_line_where_the_network_is_one() {
     let sandbox = Sandbox::new();
@@ -74,11 +74,11 @@ fn errors_are_those_of_the_best_line_where_the_network_is_one() {
     for run in &snapshot.runs {
         let last = run.epochs.last().unwrap();
         let of = |column: &str| last.get(column).unwrap();
-        // Of 2,000 points the standard error is some 1 % of either.
+        // With 2,000 points, the standard error of either is about 1%.
         assert!((of("test_rmse") - 1.0).abs() < 0.04, "{last:?}");
         assert!((of("test_outside") - 7.314).abs() < 0.25, "{last:?}");
     }
-    // In the formula's own unit.
+    // In the unit of the formula.
     let value = document(&sandbox, &["predict", "line", "-0.7", "--json"])["value"].as_f64();
     assert!((value.unwrap() - 1.0 / 3.0).abs() < 0.05, "{value:?}");
     for input in ["0.7,0.1", "x", "inf", ""] {

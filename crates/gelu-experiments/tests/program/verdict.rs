@@ -1,4 +1,4 @@
-//! `gelu verdict`: the command of `gelu-compare`, with activations called what people call them.
+//! Tests of `gelu verdict`: the command of `gelu-compare`, with the usual names of activations.
 
 use crate::support::Sandbox;
 use std::fmt::Write;

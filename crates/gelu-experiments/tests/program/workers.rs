@@ -1,4 +1,4 @@
-//! Any number of workers on one folder: killed, frozen, on this host and on what looks like others.
+//! Tests of any number of workers on one folder: killed, frozen, on this host and on simulated other hosts.
 
 use crate::support::{PROGRAM, Sandbox, results_of, small};
 use gelu_compare::runs::RunFolder;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A comparison that was made, and that nobody has begun.
+/// Creates a comparison without starting a run.
 fn prepared(sandbox: &Sandbox, arguments: &[&str], out: &str) {
     let mut made = arguments.to_vec();
     made[0] = "submit";
@@ -23,7 +23,7 @@ fn worker(sandbox: &Sandbox, out: &str) -> Command {
     command
 }
 
-/// Finished epochs of all runs.
+/// Returns the number of finished epochs of all runs.
 fn epochs(folder: &Path) -> usize {
     let runs = fs::read_dir(folder.join("runs")).into_iter().flatten().flatten();
     let lines = |path: PathBuf| fs::read_to_string(path).map_or(0, |text| text.lines().count());
@@ -49,7 +49,7 @@ fn wait(process: &mut Child, what: &str) -> i32 {
     code.unwrap().code().unwrap_or(-1)
 }
 
-/// Every run has the same bytes here and there.
+/// Asserts that the runs of two comparisons are equal byte by byte.
 #[track_caller]
 fn assert_equal(sandbox: &Sandbox, one: &str, other: &str) {
     let (one, other) = (sandbox.runs(one), sandbox.runs(other));
@@ -60,7 +60,7 @@ fn assert_equal(sandbox: &Sandbox, one: &str, other: &str) {
     }
 }
 
-/// How many sessions have brought each run to its end.
+/// Returns the number of sessions that finished a run.
 fn ends(run: &Path) -> usize {
     let records = fs::read_dir(run).unwrap().map(|entry| entry.unwrap().path());
     let finished = |path: &PathBuf| {
@@ -117,8 +117,8 @@ fn of_two_workers_one_is_killed_again_and_again_and_every_run_ends_once() {
     }
 }
 
-/// A worker in network and process namespaces of its own: neither its locks nor its processes are
-/// trusted by others, as if it were on another host.
+/// Returns a command that starts a worker in its own network and process namespaces. Other workers trust neither its
+/// locks nor its processes, as if it were on another host.
 fn elsewhere(sandbox: &Sandbox, out: &str) -> Command {
     let mut command = Command::new("unshare");
     command
@@ -139,7 +139,7 @@ fn may_unshare() -> bool {
     allowed.is_ok_and(|status| status.success())
 }
 
-/// The process that works inside of `unshare`.
+/// Returns the process of the worker inside `unshare`.
 fn inner(process: &Child) -> String {
     let path = format!("/proc/{0}/task/{0}/children", process.id());
     let mut children = String::new();
@@ -155,7 +155,7 @@ fn signal(name: &str, process: &str) {
     assert!(sent.success(), "kill -{name} {process}");
 }
 
-/// The lease folders of a run.
+/// Returns the lease folders of a run.
 fn leases(run: &Path) -> Vec<String> {
     let names = fs::read_dir(run).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with("lease-")).collect()
@@ -181,7 +181,7 @@ fn a_worker_of_another_host_that_was_frozen_past_its_lease_writes_nothing() {
     let held = leases(&run);
     assert_eq!(held.len(), 1, "{held:?}");
 
-    // Another host takes the run over, and ends it.
+    // A worker on another host takes the run over and finishes it.
     let mut taker = elsewhere(&sandbox, "shared").spawn().unwrap();
     assert_eq!(wait(&mut taker, "the worker that took over"), 0);
     assert_ne!(leases(&run), held, "the lease was taken over");
@@ -224,7 +224,7 @@ fn two_hosts_share_the_work_and_one_is_killed_again_and_again() {
         wait_for("progress", || {
             epochs(&folder) > before + 2 || survivor.try_wait().unwrap().is_some()
         });
-        // What is in the namespaces ends with `unshare`.
+        // The processes in the namespaces end with `unshare`.
         victim.kill().unwrap();
         victim.wait().unwrap();
     }
@@ -272,7 +272,7 @@ fn a_second_comparison_joins_the_first() {
         let output = process.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{said}");
-        // What so few seeds can show is all there is to say.
+        // The only message is about the small number of seeds.
         assert!(said.lines().all(|line| line.contains("1 seed cannot decide")), "{said}");
     }
     for run in sandbox.runs("results/digits") {
@@ -283,7 +283,7 @@ fn a_second_comparison_joins_the_first() {
 #[test]
 fn a_run_that_crashes_its_workers_is_given_up_with_their_last_words() {
     let sandbox = Sandbox::new();
-    // Its epochs take longer than a worker here lives.
+    // An epoch takes longer than the workers in this test live.
     let mut arguments = vec!["compare", "--seeds", "1", "--activations", "gelu", "--epochs", "2"];
     arguments.extend(["--out", "shared", "--batch-size", "8"]);
     let mut made = arguments.clone();
@@ -305,7 +305,7 @@ fn a_run_that_crashes_its_workers_is_given_up_with_their_last_words() {
                 && Path::new(&record).exists()
         });
         let lease = lease.unwrap();
-        // As a system without memory ends it.
+        // The state after the system has run out of memory.
         fs::write(lease.join("worker.log"), "memory allocation of 8 bytes failed\n").unwrap();
         victim.kill().unwrap();
         victim.wait().unwrap();
@@ -323,7 +323,7 @@ fn a_run_that_crashes_its_workers_is_given_up_with_their_last_words() {
     assert!(text.contains("gelu lr 0.001 dropout 0.3 seed 1  finished"), "{text}");
 }
 
-/// How many sessions of a run are on record, and how many epochs the last one has left.
+/// Returns the number of recorded sessions of a run, and the number of epochs at the end of the last one.
 fn sessions(run: &Path) -> (usize, Option<usize>) {
     let sessions = RunFolder::at(run).provenance().unwrap();
     (sessions.len(), sessions.last().and_then(|session| session.epochs_after))
@@ -332,13 +332,13 @@ fn sessions(run: &Path) -> (usize, Option<usize>) {
 #[test]
 fn a_notice_finishes_the_epoch_however_often_it_comes_and_whatever_comes_with_it() {
     let sandbox = Sandbox::new();
-    // One of its epochs takes seconds.
+    // An epoch takes seconds.
     let slow = ["submit", "--seeds", "1", "--activations", "gelu", "--epochs", "50"];
     sandbox.run(&[&slow[..], &["--out", "shared", "--batch-size", "8"]].concat()).success();
     let folder = sandbox.path("shared");
     let mut worker = worker(&sandbox, "shared").spawn().unwrap();
     wait_for("the first epoch", || epochs(&folder) >= 1);
-    // What comes to all processes of a job, and is passed on to the worker besides.
+    // Signals as a cluster sends them to all processes of a job, and to the worker a second time.
     let before = epochs(&folder);
     for name in ["USR1", "TERM", "USR1"] {
         signal(name, &worker.id().to_string());
@@ -355,7 +355,7 @@ fn workers_are_as_many_as_jobs_where_one_run_is_wanted_and_more_will_be() {
     let sandbox = Sandbox::new();
     let recipe = include_str!("../../recipes/digits.toml").to_owned() + "\n[comparison.retrain]\n";
     fs::write(sandbox.path("mine.toml"), recipe + "tuning_seeds = 1\n").unwrap();
-    // One run tunes, and four follow it.
+    // One run tunes, and four runs follow.
     let mut compare = sandbox.command(&["compare", "--recipe", "mine.toml", "--jobs", "2"]);
     compare.args(["--activations", "gelu", "--learning-rates", "1e-3", "--dropout", "0"]);
     compare.args(["--seeds", "4", "--epochs", "30", "--train-limit", "600", "--out", "results"]);
@@ -370,7 +370,7 @@ fn workers_are_as_many_as_jobs_where_one_run_is_wanted_and_more_will_be() {
     assert_eq!((sandbox.runs("results").len(), most), (5, 2));
 }
 
-/// The activations of a comparison's plan.
+/// Returns the activations of a comparison's plan.
 fn planned(folder: &Path) -> Vec<String> {
     let comparison = ComparisonFolder::open(folder).unwrap().comparison().unwrap();
     comparison.recipe.comparison.activations.iter().map(ToString::to_string).collect()
@@ -384,7 +384,7 @@ fn two_processes_that_widen_one_comparison_lose_nothing_and_a_killed_one_is_in_n
         let out = format!("round-{round}");
         prepared(&sandbox, &small("gelu,relu", "1", &[]), &out);
         let folder = sandbox.path(&out);
-        // The one asks for more than the other, or for something else.
+        // One process asks for more than the other, or for something else.
         let others =
             ["gelu,relu,silu", ["gelu,relu,elu", "gelu,relu,silu,elu"][round as usize % 2]];
         let start = |activations| {
@@ -395,7 +395,7 @@ fn two_processes_that_widen_one_comparison_lose_nothing_and_a_killed_one_is_in_n
         };
         let mut processes = others.map(start);
         if round % 3 == 2 {
-            // When it is about to widen, give or take.
+            // Roughly when the process is about to extend the plan.
             let deadline = Instant::now() + Duration::from_secs(1);
             while !folder.join("plan").exists() && Instant::now() < deadline {}
             std::thread::sleep(Duration::from_millis(round));
@@ -422,7 +422,7 @@ fn two_processes_that_widen_one_comparison_lose_nothing_and_a_killed_one_is_in_n
             }
         }
         both += usize::from(done == 2);
-        // Whoever comes next has nobody to wait for.
+        // The next process does not have to wait.
         let began = Instant::now();
         prepared(&sandbox, &small("gelu,relu,silu,elu,tanh", "1", &[]), &out);
         assert_eq!(planned(&folder).len(), 5);

@@ -1,10 +1,11 @@
-//! The coefficients of sound against `generate.py`, which writes them down from their definitions.
+//! Compares the coefficients of sound with those of `generate.py`, which computes them directly from their
+//! definitions.
 
 use gelu_experiments::data::audio::{Analysis, COEFFICIENTS, Recording};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Seven digits are stored; the largest difference measured is 1.8e-7 of the largest coefficient.
+/// The reference has seven digits; the largest measured difference is 1.8e-7 of the largest coefficient.
 const TOLERANCE: f32 = 5e-7;
 
 #[test]

@@ -1,7 +1,7 @@
-//! Every reader on files that are damaged at random: it may refuse, with an error that names the
-//! file, or read something that is what it says; it never panics.
+//! Gives every reader randomly damaged files. A reader may return an error that names the file, or data that are
+//! consistent; it must never panic.
 //!
-//! A second or so each. For longer, or for one failure again, by environment:
+//! Each test takes about a second. Environment variables make it longer, or repeat one failure:
 //!
 //! ```text
 //! BOLERO_RANDOM_TEST_TIME_MS=600000 BOLERO_RANDOM_ITERATIONS=1000000000 \
@@ -23,16 +23,16 @@ use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::Path;
 
-/// One piece of damage: what is done, where, with which bytes.
+/// One piece of damage: its kind, its position and its bytes.
 pub(super) type Damage = (u8, u32, Vec<u8>);
 
-/// Values at which arithmetic on lengths goes wrong.
+/// Values at which arithmetic on lengths often goes wrong.
 const EDGES: [u32; 8] = [0, 1, 0x7f, 0xffff, 0x7fff_fffe, 0x7fff_ffff, 0xffff_fff8, 0xffff_ffff];
 
-/// A valid file, damaged.
+/// Returns a valid file with damage.
 pub(super) fn damaged(mut file: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
     for (kind, place, bytes) in damages {
-        // Half of all damage is done to the first bytes, where headers are.
+        // Half of all damage is in the first bytes, where headers are.
         let reach = if place % 2 == 0 { file.len() } else { file.len().min(64) };
         let start = *place as usize / 2 % (reach + 1);
         let end = (start + bytes.len()).min(file.len());
@@ -55,14 +55,14 @@ pub(super) fn damaged(mut file: Vec<u8>, damages: &[Damage]) -> Vec<u8> {
     file
 }
 
-/// What a refusal must be: about this file, short, without raw control characters.
+/// Asserts that an error names the file, is short, and has no raw control characters.
 fn acceptable(error: &Error) {
     let text = error.to_string();
     assert!(text.starts_with("foreign"), "{text}");
     assert!(text.chars().count() < 600 && !text.contains(char::is_control), "{text:?}");
 }
 
-/// Damages one of some valid files at a time and gives it to a reader.
+/// Damages one of the valid files at a time and gives it to a reader.
 fn fuzz(valid: &[Vec<u8>], read: impl Fn(&Path, &[u8]) -> Result<()> + std::panic::RefUnwindSafe) {
     check!().with_type::<(u8, Vec<Damage>)>().for_each(|(which, damages)| {
         let file = damaged(valid[usize::from(*which) % valid.len()].clone(), damages);
@@ -310,7 +310,7 @@ fn idx() {
     });
 }
 
-/// With the digest that belongs to it, or nothing behind the digest would ever be read.
+/// The damaged files get a matching digest; otherwise the reader would never read the rest.
 #[test]
 fn outcomes() {
     let groups = || TestGroups::of_sizes([3, 1, 1, 6]);
@@ -338,7 +338,7 @@ fn synthetic_digits() -> gelu_experiments::data::Images {
     gelu_experiments::data::digits::generate(3, 1).train
 }
 
-/// Whole trees, in which one file at a time is damaged.
+/// Damages one file at a time in a whole tree.
 fn fuzz_tree(
     folder: &Path,
     file: &Path,

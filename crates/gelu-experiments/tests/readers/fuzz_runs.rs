@@ -1,6 +1,5 @@
-//! Every file of a comparison's folder, damaged at random: what is wrong is a warning or an error that
-//! names the file, and whatever else is there is shown. Commands as in [`super::fuzz`], with
-//! `fuzz_runs::metrics`.
+//! Damages every file of a comparison's folder randomly. The problem must become a warning or an error that names the
+//! file, and everything else must be shown. Commands as in [`super::fuzz`], with `fuzz_runs::metrics`.
 
 use super::fuzz::{Damage, damaged};
 use bolero::{TypeGenerator, check};
@@ -26,7 +25,7 @@ use std::time::Duration;
 
 const SILENCE: Duration = Duration::from_secs(600);
 
-/// What may stand where something else was meant.
+/// Values to put in place of others.
 const ODD: [&str; 22] = [
     "NaN",
     "inf",
@@ -52,12 +51,12 @@ const ODD: [&str; 22] = [
     "finished",
 ];
 
-/// What is done to a file.
+/// A change of a file.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Change {
-    /// Some of its words are replaced: which, by which of [`ODD`].
+    /// Replaces some words: the word's index, and the index in [`ODD`].
     Words(Vec<(u16, u8)>),
-    /// Bytes are damaged.
+    /// Damages bytes.
     Bytes(Vec<Damage>),
 }
 
@@ -75,7 +74,7 @@ impl Change {
     }
 }
 
-/// The text with one of its words replaced.
+/// Returns the text with one of its words replaced.
 fn replaced(mut text: Vec<u8>, which: usize, by: &str) -> Vec<u8> {
     let part_of_word = |byte: u8| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte);
     let begins = |&i: &usize| part_of_word(text[i]) && (i == 0 || !part_of_word(text[i - 1]));
@@ -86,12 +85,12 @@ fn replaced(mut text: Vec<u8>, which: usize, by: &str) -> Vec<u8> {
     text
 }
 
-/// A comparison of two activations with three seeds: runs that are finished, diverged, failed, and
-/// under way in this process.
+/// A comparison of two activations with three seeds; its runs are finished, diverged, failed, and in progress in this
+/// process.
 struct Folder {
     path: PathBuf,
     runs: Vec<PathBuf>,
-    /// Digests of what was shown.
+    /// Digests of the snapshots shown so far.
     shown: Mutex<HashSet<u64>>,
     _running: ClaimedRun,
     _home: tempfile::TempDir,
@@ -150,7 +149,7 @@ impl Folder {
         Self { path, runs, shown: Mutex::default(), _running: claimed.unwrap(), _home: home }
     }
 
-    /// Reads everything, shows what was not shown before, and gives what could not be read.
+    /// Reads everything, shows snapshots that were not shown before, and returns the warnings.
     fn show(&self) -> Vec<String> {
         let mut reader = match ComparisonReader::open_any_version(&self.path) {
             Ok(reader) => reader,
@@ -165,14 +164,15 @@ impl Folder {
         warnings
     }
 
-    /// Most damage comes to the same, and showing takes a hundred times as long as reading.
+    /// Returns whether a snapshot is new. Most damage gives the same snapshot, and showing takes a hundred times as
+    /// long as reading.
     fn is_new(&self, snapshot: &ComparisonSnapshot) -> bool {
         let mut hasher = DefaultHasher::new();
         format!("{snapshot:?}").hash(&mut hasher);
         self.shown.lock().unwrap().insert(hasher.finish())
     }
 
-    /// Damages one file and looks, again and again.
+    /// Damages one file repeatedly and reads the folder each time.
     fn fuzz(&self, file: &Path) {
         let valid = fs::read(file).unwrap();
         assert_eq!(self.show(), [""; 0], "{} is sound", file.display());
@@ -193,7 +193,7 @@ impl Folder {
     }
 }
 
-/// Shows everything there is to show.
+/// Shows everything in a snapshot.
 fn show(snapshot: &ComparisonSnapshot, comparison: &Comparison) {
     let _ = plan::next(comparison, snapshot);
     let document = Document::of(snapshot);

@@ -1,10 +1,10 @@
-//! Generated sets hold something to learn: the class whose mean input is nearest is right far more
-//! often than chance. What was read went through files of the real formats.
+//! Checks that generated sets can be learned: the class whose mean input is nearest is right far more often than
+//! chance. The data are written and read in the real file formats.
 
 use gelu_experiments::data::synthetic::tweets as words;
 use gelu_experiments::data::{WindowSet, Windows, spoken_digits, timit, tweets};
 
-/// The share of examples whose nearest class mean (of the training inputs) is another's.
+/// Returns the share of examples whose nearest class mean (of the training inputs) is that of another class.
 fn error_of_nearest_mean(set: &WindowSet) -> f64 {
     let features = set.train.features();
     let mut means = vec![vec![0.0f64; features]; set.classes];

@@ -1,4 +1,4 @@
-//! The readers of foreign files: against an independent reference, on real data, and on garbage.
+//! Tests of the readers of foreign files: against an independent reference, on real data, and on damaged files.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 

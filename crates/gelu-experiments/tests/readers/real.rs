@@ -1,11 +1,11 @@
-//! The road from real files to examples. Skipped, and said so, where they are not.
+//! Tests from real files to examples; skipped with a message if the files are missing.
 
 use gelu_experiments::data::tweets::{self, Found, WordVectors, parse_tweets};
 use gelu_experiments::data::{Windows, cifar, spoken_digits};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder of real data: in `$GELU_TEST_DATA`, or in `shared/data` beside the repository.
+/// Returns a folder of real data: in `$GELU_TEST_DATA`, or in `shared/data` next to the repository.
 fn folder(name: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("GELU_TEST_DATA").map_or(beside, PathBuf::from);
@@ -26,7 +26,7 @@ fn the_papers_tweets_are_read() {
     assert_eq!(parts.map(Windows::len), [14_619, 4_823, 7_152]);
     assert_eq!((set.classes, set.train.features()), (25, 150));
     assert!(!set.source.synthetic);
-    // `i O`, `predict V`, `i O`, `won't V` is how the training tweets begin.
+    // The training tweets begin with `i O`, `predict V`, `i O`, `won't V`.
     assert_eq!(set.train.labels()[..4], [1, 7, 1, 7]);
 }
 
@@ -41,11 +41,11 @@ fn one_word_in_thirty_five_of_the_tweets_is_unknown() {
         let tweets = parse_tweets(&path, &bytes).unwrap();
         let words = tweets.iter().flat_map(|tweet| &tweet.words);
         let found: Vec<Found> = words.map(|word| vectors.row(word).1).collect();
-        // The tweets are in lower case but for marks that have vectors as they are written.
+        // The tweets are in lower case, except for marks whose vectors have the same spelling.
         assert!(!found.contains(&Found::LowerCase));
         found.iter().filter(|&&found| found == Found::Unknown).count()
     });
-    // Counted by a script of its own over the same files.
+    // A separate script counted these in the same files.
     assert_eq!(unknown, [422, 153, 205]);
 }
 
@@ -62,9 +62,9 @@ fn free_spoken_digits_are_read() {
     }
     let set = spoken_digits::read(target.path()).unwrap();
     let parts = [&set.train, &set.validation, &set.test];
-    // Six speakers, ten digits, fifty recordings of each: five for testing, five for validation.
+    // Six speakers, ten digits, fifty recordings of each: five for test, five for validation.
     assert_eq!(parts.map(Windows::groups), [2_400, 300, 300]);
-    // The sum of 1 + ⌊(samples − 200)/80⌋ over the files of each part, counted by a script.
+    // The sum of 1 + ⌊(samples − 200)/80⌋ over the files of each split, counted by a separate script.
     assert_eq!(parts.map(Windows::len), FSDD_FRAMES);
     assert!(set.train.table().iter().all(|value| value.is_finite()));
 }

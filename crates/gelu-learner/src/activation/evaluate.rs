@@ -1,11 +1,11 @@
-//! An [`Expression`] on tensors. Constants stay numbers until they meet a tensor; autodiff
-//! differentiates the composition as it stands.
+//! Evaluates an [`Expression`] on tensors. Constants stay numbers until they meet a tensor. Autodiff differentiates
+//! the composition of tensor operations.
 
 use super::expression::{Arguments, Binary, Expression, Unary};
 use burn::tensor::{Tensor, activation};
 use gelu_core::functional::{self, Unit};
 
-/// What a part of a formula is.
+/// The value of a subexpression.
 #[allow(
     clippy::large_enum_variant,
     reason = "one lives for a moment; Burn boxes no tensors either"
@@ -16,7 +16,7 @@ enum Value {
 }
 
 impl Expression {
-    /// Its value at every element.
+    /// Returns the value of the expression at every element.
     ///
     /// # Shapes
     ///
@@ -24,7 +24,8 @@ impl Expression {
     ///
     /// # Panics
     ///
-    /// If it has more arguments or learned constants than it is given, or no argument is given.
+    /// If the expression has more arguments or learned constants than `arguments` gives, or `arguments.given` is
+    /// empty.
     pub fn on(&self, arguments: Arguments<'_, Tensor<1>>) -> Tensor<1> {
         match self.value(arguments) {
             Value::Tensor(tensor) => tensor,
@@ -73,7 +74,7 @@ fn unary(function: Unary, x: Tensor<1>) -> Tensor<1> {
     }
 }
 
-/// `e^x − 1`: for x ≤ 0 what ELU is, for x > 0 the negative of that at −x, times `e^x`.
+/// Returns `e^x − 1`, built from ELU: ELU(x) for x ≤ 0, and −ELU(−x)·`e^x` for x > 0.
 fn expm1(x: Tensor<1>) -> Tensor<1> {
     let elu = |x: Tensor<1>| functional::unit(x, Unit::Elu { alpha: 1.0 });
     let above = x.clone().mask_fill(x.clone().lower_equal_elem(0.0), 0.0);
@@ -89,9 +90,9 @@ fn right_number(function: Binary, a: Tensor<1>, b: f64) -> Value {
         Binary::Divide => a.div_scalar(b),
         Binary::Minimum => a.clamp_max(b),
         Binary::Maximum => a.clamp_min(b),
-        // Its derivative as a power, 0·a⁻¹, would be NaN at 0.
+        // The derivative as a power, 0·a⁻¹, would be NaN at 0.
         Binary::Power if b == 0.0 => return Value::Number(1.0),
-        // Whole powers are defined for negative numbers, which the general one is not.
+        // Whole powers are defined for negative numbers; `powf` is not.
         Binary::Power if b.fract() == 0.0 && b.abs() <= 64.0 => a.powi_scalar(b as i32),
         Binary::Power => a.powf_scalar(b),
     })
@@ -160,7 +161,7 @@ mod tests {
         "{a=0.5}*x^2+{b=-2}*x+{a}",
     ];
 
-    /// Away from 0, 1 and the other places where some of them have a corner.
+    /// Inputs away from 0, 1 and the other points where some of the formulas have a corner.
     const AT: [f64; 8] = [-2.7, -1.3, -0.45, -0.05, 0.15, 0.62, 1.4, 2.9];
 
     fn inputs() -> TensorData {
@@ -185,7 +186,8 @@ mod tests {
     #[test]
     fn safe_forms_keep_their_digits_where_others_overflow_or_cancel() {
         let device = Device::default().autodiff();
-        // Of Python's math: log1p, expm1, log1p(exp(−|x|)) + max(x, 0), and erfc; then the derivatives.
+        // The values are from Python's math (log1p, expm1, log1p(exp(−|x|)) + max(x, 0), and erfc), followed by the
+        // derivatives.
         for (text, x, value, slope) in [
             ("log1p(x)", 1e-6, 9.999_995e-7, 0.999_999),
             ("expm1(x)", 1e-6, 1.000_000_5e-6, 1.000_001),

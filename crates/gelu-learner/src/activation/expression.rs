@@ -5,10 +5,10 @@ use std::f64::consts::FRAC_1_SQRT_2;
 pub enum Expression {
     /// A constant.
     Number(f64),
-    /// An argument, by its place among them: that of an activation; of a gated unit, its gate and its
-    /// value; the variables of a [`TargetFormula`](super::TargetFormula).
+    /// An argument, by its index: `x` of an activation; the gate and the value of a gated unit; the variables of a
+    /// [`TargetFormula`](super::TargetFormula).
     Argument(usize),
-    /// A constant that is learned, by its place among them.
+    /// A learned constant, by its index.
     Learned(usize),
     /// A function of one value.
     Unary(Unary, Box<Self>),
@@ -55,12 +55,12 @@ pub enum Unary {
     Relu,
 }
 
-/// What an expression is evaluated at.
+/// The values that an expression is evaluated at.
 #[derive(Debug)]
 pub struct Arguments<'a, T> {
-    /// What it is a function of.
+    /// The values of the arguments.
     pub given: &'a [T],
-    /// The constants that are learned.
+    /// The values of the learned constants.
     pub learned: &'a [T],
 }
 
@@ -70,7 +70,7 @@ impl<T> Clone for Arguments<'_, T> {
     }
 }
 
-/// Of references, whatever is behind them.
+/// Implemented by hand because a derive would require `T: Copy`; the fields are references.
 impl<T> Copy for Arguments<'_, T> {}
 
 /// A function of two values.
@@ -93,7 +93,7 @@ pub enum Binary {
 }
 
 impl Unary {
-    /// Those that are called by a name.
+    /// The functions that formulas call by name.
     pub(super) const NAMED: [(&str, Self); 16] = [
         ("exp", Self::Exp),
         ("ln", Self::Ln),
@@ -113,7 +113,7 @@ impl Unary {
         ("relu", Self::Relu),
     ];
 
-    /// On one number.
+    /// Returns the value of the function at `x`.
     pub fn apply(self, x: f64) -> f64 {
         match self {
             Self::Negate => -x,
@@ -128,12 +128,12 @@ impl Unary {
             Self::Cos => x.cos(),
             Self::Log1p => x.ln_1p(),
             Self::Expm1 => x.exp_m1(),
-            // A maximum alone would lose a NaN.
+            // `max` would turn a NaN into a number.
             Self::Softplus => (x + x.abs()) / 2.0 + (-x.abs()).exp().ln_1p(),
             Self::NormalCdf => libm::erfc(-x * FRAC_1_SQRT_2) / 2.0,
             Self::Gelu => x * Self::NormalCdf.apply(x),
             Self::Silu => x * Self::Sigmoid.apply(x),
-            // A maximum would lose a NaN here, too.
+            // `max` would turn a NaN into a number here, too.
             Self::Relu if x < 0.0 => 0.0,
             Self::Relu => x,
         }
@@ -141,10 +141,10 @@ impl Unary {
 }
 
 impl Binary {
-    /// Those that are called by a name.
+    /// The functions that formulas call by name.
     pub(super) const NAMED: [(&str, Self); 2] = [("min", Self::Minimum), ("max", Self::Maximum)];
 
-    /// On two numbers.
+    /// Returns the value of the function at `a` and `b`.
     pub fn apply(self, a: f64, b: f64) -> f64 {
         match self {
             Self::Add => a + b,
@@ -159,11 +159,11 @@ impl Binary {
 }
 
 impl Expression {
-    /// Its value, in double precision.
+    /// Returns the value of the expression, in double precision.
     ///
     /// # Panics
     ///
-    /// If it has more arguments or learned constants than it is given.
+    /// If the expression has more arguments or learned constants than `arguments` gives.
     pub fn at(&self, arguments: Arguments<'_, f64>) -> f64 {
         match self {
             Self::Number(number) => *number,
@@ -174,7 +174,7 @@ impl Expression {
         }
     }
 
-    /// Whether `part` stands in it.
+    /// Returns whether `part` is this expression or a part of it.
     pub fn contains(&self, part: &Self) -> bool {
         let inside = match self {
             Self::Unary(_, argument) => argument.contains(part),

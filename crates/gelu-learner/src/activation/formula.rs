@@ -7,16 +7,18 @@ use burn::tensor::Tensor;
 use gelu_core::Activation;
 use std::fmt;
 
-/// A formula of one's own: an expression in `x` with `+ - * / ^`, numbers, `pi`, `e`, the functions exp,
-/// ln, tanh, erf, sqrt, abs, sigmoid, sin, cos, log1p, expm1, softplus, normal_cdf, gelu, silu, relu, min and
-/// max, and constants that are learned, `{b=1}` with where they start and `{b}` where they stand again; or one
-/// in the gate and the value of a gated unit.
+/// A user-defined formula for an activation or a gated unit.
+///
+/// It is an expression in `x` (or in the gate and the value of a gated unit) with `+ - * / ^`, numbers, `pi`, `e`,
+/// the functions exp, ln, tanh, erf, sqrt, abs, sigmoid, sin, cos, log1p, expm1, softplus, normal_cdf, gelu, silu,
+/// relu, min and max, and learned constants. `{b=1}` declares a learned constant with its initial value; `{b}` uses
+/// it again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
-    /// Without white space, so that spaces make no difference to a run's identity.
+    /// The formula without white space, so that spaces do not change a run's identity.
     text: String,
     expression: Expression,
-    /// Where the constants start that are learned.
+    /// The initial values of the learned constants.
     starts: Vec<f64>,
     is_gate: bool,
 }
@@ -26,13 +28,13 @@ impl Formula {
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] with what is wrong, the formula, and a caret under the place.
+    /// [`Error::Usage`] with the problem, the formula, and a caret under the position of the problem.
     pub fn parse(text: &str) -> Result<Self> {
         Self::parse_named("", text)
     }
 
-    /// Parses the formula of an activation called `name`, which messages repeat: `mine`, or with what a
-    /// gated unit's gate and value are called, `mine(a, b)`.
+    /// Parses the formula of the activation `name`, which error messages repeat. `name` is `mine`, or for a gated
+    /// unit `mine(a, b)` with the names of its gate and its value.
     pub(super) fn parse_named(name: &str, text: &str) -> Result<Self> {
         let prefix = if name.is_empty() { String::new() } else { format!("{name}=") };
         let scope = Scope::of(name).map_err(|problem| show("", &prefix, &problem))?;
@@ -41,8 +43,8 @@ impl Formula {
         let is_gate = scope.is_gate();
         let compact = text.chars().filter(|c| !c.is_whitespace()).collect();
         let formula = Self { text: compact, expression, starts, is_gate };
-        // What a figure shows of an activation; a formula that is nowhere a number there trains
-        // nothing.
+        // Figures show an activation from −4 to 4. A formula that is not finite anywhere in this range cannot be
+        // trained.
         if !(-80..=80).any(|step| formula.at(f64::from(step) / 20.0).is_finite()) {
             let x = scope.first();
             let message = format!("it is not a finite number for any {x} from -4 to 4");
@@ -51,30 +53,30 @@ impl Formula {
         Ok(formula)
     }
 
-    /// Whether it is one in the gate and the value of a gated unit.
+    /// Returns whether this is a formula in the gate and the value of a gated unit.
     pub fn is_gate(&self) -> bool {
         self.is_gate
     }
 
-    /// Where the constants start that are learned, in the order in which they first stand in it.
+    /// Returns the initial values of the learned constants, in the order of their first occurrence in the formula.
     pub fn starts(&self) -> &[f64] {
         &self.starts
     }
 
-    /// Its value at every element of `x`, any shape `[any]`, with its constants as they start; that of a
-    /// gated unit for a value of 1.
+    /// Returns the value of the formula at every element of `x`, any shape `[any]`, with the learned constants at
+    /// their initial values. For a gated unit, `x` is the gate and the value is 1.
     pub fn on(&self, x: Tensor<1>) -> Tensor<1> {
         let value = x.ones_like();
         let learned: Vec<_> = self.starts.iter().map(|start| x.full_like(*start)).collect();
         self.expression.on(Arguments { given: &[x, value], learned: &learned })
     }
 
-    /// Its value at one number, in double precision, as [`on`](Self::on).
+    /// Returns the value of the formula at `x`, in double precision; otherwise like [`on`](Self::on).
     pub fn at(&self, x: f64) -> f64 {
         self.expression.at(Arguments { given: &[x, 1.0], learned: &self.starts })
     }
 
-    /// The activation of that name.
+    /// Converts the formula into an activation called `name`.
     pub fn into_activation(self, name: &str) -> Activation {
         let Self { expression, starts, is_gate, .. } = self;
         match is_gate {
@@ -95,7 +97,7 @@ impl fmt::Display for Formula {
 }
 
 pub(super) fn show(prefix: &str, text: &str, problem: &Problem) -> Error {
-    // A tab or line break would move the caret away from its place.
+    // A tab or line break would shift the caret.
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let columns = |part: &str| part.chars().count();
     let before = columns(prefix) + columns(&text[..problem.place.start]);

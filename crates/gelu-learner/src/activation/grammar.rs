@@ -1,4 +1,4 @@
-//! The grammar of formulas, through winnow; [`names`](super::names) has the meaning of their names.
+//! The grammar of formulas, written with winnow; [`names`](super::names) resolves the names in them.
 //!
 //! `^` binds tightest and to the right, then the sign, then `*` and `/`, then `+` and `-`:
 //! `-x^2` is −(x²), `x^-2*3` is x⁻²·3.
@@ -13,7 +13,7 @@ use winnow::prelude::*;
 use winnow::stream::LocatingSlice;
 use winnow::token::{any, one_of, take_while};
 
-/// What stands in the text, names not yet looked up.
+/// A parsed formula whose names are not yet resolved.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Number { value: f64, place: Range<usize> },
@@ -70,7 +70,7 @@ fn learned(input: &mut Input<'_>) -> ModalResult<Node> {
         .parse_next(input)
 }
 
-/// What names an argument, a function or a constant.
+/// Parses the name of an argument, a function or a constant.
 pub(super) fn word<'i>(input: &mut Input<'i>) -> ModalResult<&'i str> {
     (
         one_of(|c: char| c.is_ascii_alphabetic() || c == '_'),

@@ -2,17 +2,17 @@ use super::NamedActivation;
 use crate::{Error, Result};
 use std::str::FromStr;
 
-/// Activations as the command line lists them, separated by commas; commas within the brackets of a
-/// formula belong to it.
+/// A comma-separated list of activations, as the command line takes it. Commas inside the brackets of a formula
+/// belong to the formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActivationList(pub Vec<NamedActivation>);
 
 impl ActivationList {
-    /// Refuses two activations of one name with different formulas.
+    /// Checks that no two activations have the same name and different formulas.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming both.
+    /// [`Error::Usage`] naming both activations.
     pub fn check_names(activations: &[NamedActivation]) -> Result<()> {
         for (index, second) in activations.iter().enumerate() {
             let first = activations[..index]
@@ -29,7 +29,7 @@ impl ActivationList {
     }
 }
 
-/// The parts of a list between its commas, those within brackets left out.
+/// Splits a list at its commas, except at commas inside brackets.
 pub fn listed(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     text.split(move |c| {

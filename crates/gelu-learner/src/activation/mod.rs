@@ -1,6 +1,8 @@
-//! Activations by name: the built-in ones, formulas of one's own (`mine=x*tanh(ln(1+exp(x)))`, with
-//! constants that are learned `mine=x*sigmoid({b=1}*x)`, of gated units `mine(a,b)=a*sin(b)`), and functions
-//! that a program registers ([`register`]).
+//! Activations by name: built-in activations, user-defined formulas, and functions that a program registers
+//! ([`register`]).
+//!
+//! Examples of formulas: `mine=x*tanh(ln(1+exp(x)))`; with a learned constant, `mine=x*sigmoid({b=1}*x)`; of a gated
+//! unit, `mine(a,b)=a*sin(b)`.
 
 mod evaluate;
 mod expression;

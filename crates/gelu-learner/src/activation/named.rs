@@ -7,12 +7,16 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// An activation as recipes, the command line and run folders name it: a built-in one (`gelu`), a
-/// formula with a name (`mine=x*tanh(x)`), a registered one ([`register`](super::register)), the gate of a
-/// gated unit (`geglu`, `swiglu`, `reglu`, `singlu`, `gated:tanh`, or a formula in both, `mine(a,b)=a*sin(b)`), or
-/// `polynorm`; the last two are for networks that have a place for them.
+/// An activation as recipes, the command line and run folders name it.
 ///
-/// Its text says all that a run depends on, and parses to an equal one.
+/// - a built-in one (`gelu`)
+/// - a formula with a name (`mine=x*tanh(x)`)
+/// - a registered one ([`register`](super::register))
+/// - a gated unit (`geglu`, `swiglu`, `reglu`, `singlu`, `gated:tanh`, or a formula in gate and value,
+///   `mine(a,b)=a*sin(b)`), for networks that have gated units
+/// - `polynorm`, for networks that support it
+///
+/// The text contains everything that a run depends on; parsing it gives an equal activation.
 #[derive(Clone, Debug)]
 pub struct NamedActivation {
     text: String,
@@ -26,39 +30,40 @@ enum Meaning {
     Registered(Activation),
     Gate(Activation),
     PolyNorm,
-    /// Read from a folder that a program with more activations made.
+    /// Read from a run folder, and unknown to this program: the program that made the folder registers more
+    /// activations.
     Unknown,
 }
 
-/// What an activation is to a network.
+/// The form in which a network uses an activation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Nonlinearity<'a> {
     /// A function of one number.
     Function(&'a Activation),
-    /// What a gated unit `f(gate(x))·up(x)` passes its gate through, or what it makes of both.
+    /// The function that a gated unit `f(gate(x))·up(x)` applies to its gate, or a function of gate and value.
     Gate(&'a Activation),
     /// A [`PolyNorm`](gelu_core::PolyNorm), a function of all features of a row.
     PolyNorm,
 }
 
 impl NamedActivation {
-    /// Names beside those of [`Activation::built_in`]: of gated units, and of what is no function of one
+    /// Returns the names that [`Activation::built_in`] does not have: gated units, and functions of more than one
     /// number.
     pub fn others() -> impl Iterator<Item = &'static str> {
         GATES.iter().map(|unit| unit.name).chain([POLY_NORM.0])
     }
 
-    /// What the text means, also where this program knows no such activation: results can be shown
-    /// without it.
+    /// Reads the text of an activation, even if this program does not know it, so that results can be shown without
+    /// it.
     pub fn read(text: &str) -> Self {
         text.parse().unwrap_or_else(|_| Self { text: text.to_owned(), meaning: Meaning::Unknown })
     }
 
-    /// What it is to a network.
+    /// Returns the form in which a network uses this activation.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when this program does not know it.
+    /// [`Error::Usage`] if this program does not know the activation.
     pub fn nonlinearity(&self) -> Result<Nonlinearity<'_>> {
         match &self.meaning {
             Meaning::BuiltIn(it) | Meaning::Formula(it) | Meaning::Registered(it) => {
@@ -66,18 +71,18 @@ impl NamedActivation {
             }
             Meaning::Gate(it) => Ok(Nonlinearity::Gate(it)),
             Meaning::PolyNorm => Ok(Nonlinearity::PolyNorm),
-            // Parsed again for what is wrong with it.
+            // Parsing again gives the reason.
             Meaning::Unknown => {
                 Err(self.text.parse::<Self>().err().unwrap_or_else(|| unknown(&self.text)))
             }
         }
     }
 
-    /// The activation, to train or draw it; of a gated unit that of its gate.
+    /// Returns the activation, to train or plot it; for a gated unit, the activation of the gate.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] when this program does not know it, or it is no function of one number.
+    /// [`Error::Usage`] if this program does not know the activation, or if it is not a function of one number.
     pub fn activation(&self) -> Result<&Activation> {
         match self.nonlinearity()? {
             Nonlinearity::Function(it) | Nonlinearity::Gate(it) => Ok(it),
@@ -85,22 +90,22 @@ impl NamedActivation {
         }
     }
 
-    /// Whether it is what a gated unit passes its gate through, or what it makes of both.
+    /// Returns whether this is a gated unit.
     pub fn is_gate(&self) -> bool {
         matches!(self.meaning, Meaning::Gate(_))
     }
 
-    /// Everything that defines it: `gelu`, `mine=x*tanh(x)`.
+    /// Returns the text that defines the activation: `gelu`, `mine=x*tanh(x)`.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it is called: the text without a formula and its arguments.
+    /// Returns the name: the text without a formula and its arguments.
     pub fn name(&self) -> &str {
         self.text.split(['=', '(']).next().unwrap_or_default()
     }
 
-    /// Its name as people write it: `GELU`, `mine`.
+    /// Returns the name for readers: `GELU`, `mine`.
     pub fn label(&self) -> Cow<'_, str> {
         match &self.meaning {
             Meaning::BuiltIn(activation) => activation.label(),
@@ -115,7 +120,7 @@ impl NamedActivation {
         }
     }
 
-    /// Its formula, where it is one.
+    /// Returns the formula, if the activation is defined by one.
     pub fn formula(&self) -> Option<&str> {
         self.text.split_once('=').map(|(_, formula)| formula)
     }
@@ -192,16 +197,16 @@ impl FromStr for NamedActivation {
 /// A gated unit with a name of its own.
 struct GatedUnit {
     name: &'static str,
-    /// As people write it.
+    /// The name for readers.
     label: &'static str,
     gate: Gate<'static>,
 }
 
 #[derive(PartialEq)]
 enum Gate<'a> {
-    /// What the gate is passed through.
+    /// The function of the gate.
     Function(&'a str),
-    /// A formula in gate and value, behind the names of both.
+    /// A formula in gate and value, after a head with the names of both.
     Formula(&'a str, &'a str),
 }
 
@@ -211,20 +216,20 @@ impl GatedUnit {
     }
 }
 
-/// The first three are of Shazeer, arXiv 2002.05202. SinGLU (openreview.net/forum?id=qq4yipldw2) is taken for GLU with
-/// a sine in the sigmoid's place: its abstract calls it a gated unit of first order and has no formula.
+/// The first three are from Shazeer, arXiv 2002.05202. We take SinGLU (openreview.net/forum?id=qq4yipldw2) as GLU
+/// with a sine instead of the sigmoid: its abstract calls it a gated unit of first order and gives no formula.
 const GATES: [GatedUnit; 4] = [
     GatedUnit::of("geglu", "GEGLU", Gate::Function("gelu")),
     GatedUnit::of("swiglu", "SwiGLU", Gate::Function("silu")),
     GatedUnit::of("reglu", "ReGLU", Gate::Function("relu")),
     GatedUnit::of("singlu", "SinGLU", Gate::Formula("singlu(a,b)", "sin(a)*b")),
 ];
-/// The name of a [`PolyNorm`](gelu_core::PolyNorm), and as people write it.
+/// The name of a [`PolyNorm`](gelu_core::PolyNorm), and its name for readers.
 const POLY_NORM: (&str, &str) = ("polynorm", "PolyNorm");
-/// What stands before the function of any other.
+/// The prefix of a gated unit without a name of its own, before its function.
 const GATED: &str = "gated:";
 
-/// What is wrong with a name that nothing has.
+/// Returns the error for an unknown name, with the nearest known name.
 fn unknown(text: &str) -> Error {
     let given = text.to_ascii_lowercase();
     let distance = |name: &str| strsim::osa_distance(&given, name);
@@ -275,8 +280,7 @@ impl Serialize for NamedActivation {
     }
 }
 
-/// As [`NamedActivation::read`]: what this program does not know can be shown, and is refused when it
-/// is to be trained.
+/// Works like [`NamedActivation::read`]: an activation that this program does not know can be shown but not trained.
 impl<'de> Deserialize<'de> for NamedActivation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self::read(&String::deserialize(deserializer)?))

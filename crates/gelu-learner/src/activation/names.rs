@@ -1,4 +1,4 @@
-//! What the names in a formula mean: its arguments, functions, constants, and those that are learned.
+//! Resolves the names in a formula: arguments, functions, constants and learned constants.
 
 use super::expression::{Binary, Expression, Unary};
 use super::grammar::{Input, Node, word};
@@ -6,14 +6,14 @@ use super::problem::Problem;
 use std::ops::Range;
 use winnow::Parser;
 
-/// What has a meaning besides functions and arguments.
+/// Named constants.
 const CONSTANTS: [(&str, f64); 2] = [("pi", std::f64::consts::PI), ("e", std::f64::consts::E)];
 
-/// The variables of a formula that a network is to learn.
+/// The variables of a target formula.
 pub(super) const VARIABLES: [&str; 3] = ["x", "y", "z"];
 
-/// What a formula's arguments are called: `x`, the two of a gated unit, or [`VARIABLES`], of which the last
-/// ones may be missing.
+/// The names of a formula's arguments: `x`, the two names of a gated unit, or [`VARIABLES`], of which the last ones
+/// may be missing.
 #[derive(Clone, Debug)]
 pub(super) enum Scope<'a> {
     One,
@@ -22,15 +22,16 @@ pub(super) enum Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// Of an activation's name, which may have them behind it: `mine(a, b)`.
+    /// Reads the argument names from an activation's name, which may end with them: `mine(a, b)`.
     ///
     /// # Errors
     ///
-    /// If they are not two names that formulas have for nothing else; places are in the whole text.
+    /// If the arguments are not two different names that are free in formulas. Positions count from the start of
+    /// `head`.
     pub(super) fn of(head: &'a str) -> Result<Self, Problem> {
         let Some((_, arguments)) = head.split_once('(') else { return Ok(Self::One) };
         let place_of = |part: &str| {
-            // A part of the text, so that its place follows from where it lies.
+            // `part` is a slice of `head`, so the pointers give its position.
             let start = part.as_ptr() as usize - head.as_ptr() as usize;
             start..start + part.len()
         };
@@ -63,7 +64,7 @@ impl<'a> Scope<'a> {
         matches!(self, Self::Gate(_))
     }
 
-    /// What the first argument is called.
+    /// Returns the name of the first argument.
     pub(super) fn first(&self) -> &'a str {
         match self {
             Self::One | Self::Variables => "x",
@@ -71,7 +72,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// All of them, with what they are.
+    /// Returns the argument names with their expressions.
     pub(super) fn arguments(&self) -> Vec<(&'a str, Expression)> {
         let names: &[&str] = match self {
             Self::One => &["x"],
@@ -82,12 +83,12 @@ impl<'a> Scope<'a> {
         names.iter().enumerate().map(argument).collect()
     }
 
-    /// What is wrong where an argument has to stand in a formula and does not.
+    /// Returns the problem if a required argument does not occur in the expression.
     pub(super) fn missing(&self, expression: &Expression) -> Option<String> {
         let arguments = self.arguments();
         let stands = |(_, argument): &(&str, Expression)| expression.contains(argument);
         let (name, _) = match self {
-            // Of those behind the last one that stands in it there are none.
+            // Variables after the last one that occurs are not required.
             Self::Variables => {
                 let count = arguments.iter().rposition(stands).map_or(1, |last| last + 1);
                 arguments[..count].iter().find(|argument| !stands(argument))?
@@ -105,13 +106,13 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What names in a formula stand for.
+/// The names in scope while a formula is resolved.
 pub(super) struct Names<'a> {
     text: &'a str,
     arguments: Vec<(&'a str, Expression)>,
-    /// Whether there may be constants that are learned.
+    /// Whether the formula may have learned constants.
     learns: bool,
-    /// The constants that are learned, and where they start.
+    /// The learned constants and their initial values.
     learned: Vec<(&'a str, f64)>,
 }
 
@@ -121,14 +122,14 @@ impl<'a> Names<'a> {
         Self { text, arguments: scope.arguments(), learns, learned: Vec::new() }
     }
 
-    /// What the node means, and where the constants start that are learned.
+    /// Resolves `node` into an expression and the initial values of its learned constants.
     pub(super) fn resolved(mut self, node: &Node) -> Result<(Expression, Vec<f64>), Problem> {
         self.collect(node)?;
         let expression = self.resolve(node)?;
         Ok((expression, self.learned.into_iter().map(|(_, start)| start).collect()))
     }
 
-    /// Finds the constants that are learned.
+    /// Collects the learned constants.
     fn collect(&mut self, node: &Node) -> Result<(), Problem> {
         match node {
             Node::Number { .. } | Node::Name(_) | Node::Learned { start: None, .. } => Ok(()),

@@ -1,4 +1,5 @@
-//! Text to [`Expression`]: by the [`grammar`](super::grammar), then what its [`names`](super::names) mean.
+//! Parses text into an [`Expression`]: by the [`grammar`](super::grammar), then by resolving its
+//! [`names`](super::names).
 
 use super::expression::Expression;
 use super::grammar::{Input, formula};
@@ -6,10 +7,10 @@ use super::names::{Names, Scope};
 use super::problem::Problem;
 use winnow::Parser;
 
-/// A longer one is refused before it is parsed, so that no nesting exhausts the stack.
+/// The longest formula in characters. The limit keeps nesting from exhausting the stack.
 const LONGEST: usize = 500;
 
-/// Parses a formula, and where the constants start that are learned.
+/// Parses a formula; returns the expression and the initial values of its learned constants.
 pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<(Expression, Vec<f64>), Problem> {
     if text.len() > LONGEST {
         let message = format!("it is longer than {LONGEST} characters");

@@ -2,16 +2,16 @@ use std::ops::Range;
 
 const OPERAND: &str = "a number, x, a function or an opening bracket";
 
-/// What is wrong with a formula, and where.
+/// A problem in a formula, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) message: String,
-    /// In bytes; empty at the end of the text.
+    /// A range of bytes; empty at the end of the text.
     pub(super) place: Range<usize>,
 }
 
 impl Problem {
-    /// What stands at that place instead of what has to.
+    /// Describes the syntax error at `offset`: the text found there, and the text expected.
     pub(super) fn of_syntax(text: &str, offset: usize) -> Self {
         let before = text[..offset].trim_end().chars().next_back();
         let operand_expected = before.is_none_or(|c| "+-*/^(,".contains(c));
@@ -41,7 +41,7 @@ impl Problem {
     }
 }
 
-/// What has to follow the text, if it ends within braces.
+/// Returns the text expected next if `before` ends inside braces.
 fn wanted_in_braces(before: &str) -> Option<&'static str> {
     let (outside, inside) = before.rsplit_once(['{', '}'])?;
     let opened = before[outside.len()..].starts_with('{');

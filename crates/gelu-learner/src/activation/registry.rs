@@ -3,19 +3,19 @@ use burn::tensor::Tensor;
 use gelu_core::Activation;
 use std::sync::{PoisonError, RwLock};
 
-/// What programs have registered. Global, because recipes and run folders name activations by text.
+/// The registered activations. They are global because recipes and run folders name activations by text.
 static REGISTERED: RwLock<Vec<Activation>> = RwLock::new(Vec::new());
 
-/// Makes a differentiable elementwise function known by a name, to the command line, recipes and run
-/// folders of this process. It is given a tensor flattened and has to return as many values.
+/// Registers a differentiable elementwise function under `name`, for the command line, recipes and run folders of
+/// this process. The function gets a flattened tensor and must return a tensor of the same length.
 ///
-/// A run's identity holds the name alone: give a changed function another name, or runs of the old
-/// one are taken for it.
+/// A run's identity contains only the name. If you change the function, change its name too; otherwise the program
+/// takes runs of the old function for runs of the new one.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] when the name is taken, or no name: a letter, then letters, digits, `-` and `_`,
-/// at most 32 of them.
+/// [`Error::Usage`] if the name is taken or invalid. A valid name is a letter, then letters, digits, `-` and `_`, at
+/// most 32 characters.
 pub fn register(
     name: &str,
     function: impl Fn(Tensor<1>) -> Tensor<1> + Send + Sync + 'static,
@@ -29,26 +29,26 @@ pub fn register(
     Ok(())
 }
 
-/// The registered activation of that name.
+/// Returns the registered activation called `name`.
 pub(super) fn find(name: &str) -> Option<Activation> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     registered.iter().find(|known| known.name() == name).cloned()
 }
 
-/// The names of the registered activations.
+/// Returns the names of the registered activations.
 pub(super) fn names() -> Vec<String> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     registered.iter().map(|known| known.name().into_owned()).collect()
 }
 
-/// Whether it is short, and plain enough for the name of a folder.
+/// Returns whether `name` is short and simple enough for the name of a folder.
 pub(super) fn is_name(name: &str) -> bool {
     name.len() <= 32
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-/// Refuses what cannot name an activation of one's own.
+/// Checks that `name` can name a user-defined activation.
 pub(super) fn check_name(name: &str) -> Result<()> {
     if !is_name(name) {
         return Err(Error::Usage(format!(

@@ -9,47 +9,47 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// A formula that a network is to learn, with a name: `wave=sin(3*x)*y`.
+/// A named formula that a network learns: `wave=sin(3*x)*y`.
 ///
-/// It is written as [`Formula`](super::Formula)s of activations are, in the variables `x`, `x` and `y`, or `x`,
-/// `y` and `z`, and has no constants that are learned. Its text says all that a run depends on, and parses to
-/// an equal one.
+/// The syntax is that of [`Formula`](super::Formula), but the variables are `x`, `x` and `y`, or `x`, `y` and `z`,
+/// and there are no learned constants. The text contains everything that a run depends on; parsing it gives an equal
+/// formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetFormula {
-    /// Without white space.
+    /// The text without white space.
     text: String,
     expression: Expression,
     variables: usize,
 }
 
 impl TargetFormula {
-    /// How many variables a formula has at most.
+    /// The largest number of variables.
     pub const MOST_VARIABLES: usize = VARIABLES.len();
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         self.text.split('=').next().unwrap_or_default()
     }
 
-    /// How many variables it has: 1 to 3.
+    /// Returns the number of variables, 1 to 3.
     pub fn variables(&self) -> usize {
         self.variables
     }
 
-    /// Its value at a point, in double precision; NaN or infinite where it has none.
+    /// Returns the value at `point`, in double precision: NaN or infinite where the formula is undefined.
     ///
     /// # Panics
     ///
-    /// If the point has fewer numbers than it has variables.
+    /// If `point` has fewer numbers than the formula has variables.
     pub fn at(&self, point: &[f64]) -> f64 {
         self.expression.at(Arguments { given: point, learned: &[] })
     }
 
-    /// Refuses two formulas of one name.
+    /// Checks that no two formulas have the same name.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming both.
+    /// [`Error::Usage`] naming both formulas.
     pub fn check_names(formulas: &[Self]) -> Result<()> {
         for (index, second) in formulas.iter().enumerate() {
             let mut before = formulas[..index].iter();

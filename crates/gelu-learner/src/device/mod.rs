@@ -8,16 +8,16 @@ use gelu_compare::suggestion::unknown;
 use std::fmt;
 use std::str::FromStr;
 
-/// A backend of Burn, by its feature's name, with the index of one of its devices.
+/// A backend of Burn, by the name of its Cargo feature, with the index of one of its devices.
 ///
-/// `flex`, `cuda`, `cuda:1`, `vulkan:0`. Parsing checks that this build has the backend.
+/// Examples: `flex`, `cuda`, `cuda:1`, `vulkan:0`. Parsing checks that this build has the backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceName {
     backend: &'static str,
     index: Option<usize>,
 }
 
-/// Every backend that a build can have, and what it computes on.
+/// Every backend that a build can have, and the hardware that it computes on.
 const BACKENDS: [(&str, &str); 9] = [
     ("flex", "this processor"),
     ("ndarray", "this processor, by ndarray"),
@@ -30,7 +30,7 @@ const BACKENDS: [(&str, &str); 9] = [
     ("wgpu", "GPUs of any vendor, by whatever wgpu chooses"),
 ];
 
-/// Whether this system can have what the backend needs.
+/// Returns whether the backend can run on this operating system.
 fn exists_here(backend: &str) -> bool {
     match backend {
         "metal" => cfg!(target_vendor = "apple"),
@@ -63,28 +63,28 @@ const COMPILED: &[&str] = &[
 ];
 
 impl DeviceName {
-    /// The backends of this build.
+    /// Returns the backends of this build.
     pub fn backends() -> &'static [&'static str] {
         COMPILED
     }
 
-    /// Every backend that a build can have, each enabled by the Cargo feature of its name.
+    /// Returns every backend that a build can have; the Cargo feature of the same name enables it.
     pub fn all_backends() -> impl Iterator<Item = &'static str> {
         BACKENDS.iter().map(|(name, _)| *name)
     }
 
-    /// The backends of this build, and those that one for this system can have; each with what it
-    /// computes on.
+    /// Returns the backends of this build, and those that can run on this operating system, each with the hardware
+    /// that it computes on.
     pub fn backends_here() -> impl Iterator<Item = (&'static str, &'static str)> {
         let has = |name: &&str| COMPILED.contains(name) || exists_here(name);
         BACKENDS.iter().copied().filter(move |(name, _)| has(name))
     }
 
-    /// The first backend of this build: `flex` unless it was left out.
+    /// Returns the first backend of this build: `flex` unless it was left out.
     ///
     /// # Errors
     ///
-    /// When the build has none.
+    /// If the build has no backend.
     pub fn default_device() -> Result<Self> {
         match COMPILED.first() {
             Some(backend) => Ok(Self { backend, index: None }),
@@ -94,17 +94,17 @@ impl DeviceName {
         }
     }
 
-    /// The backend's name.
+    /// Returns the backend's name.
     pub fn backend(&self) -> &'static str {
         self.backend
     }
 
-    /// Whether its work is done by this machine's processor.
+    /// Returns whether the backend computes on the processor.
     pub fn is_cpu(&self) -> bool {
         matches!(self.backend, "flex" | "ndarray" | "cpu")
     }
 
-    /// The device itself.
+    /// Opens the device.
     pub fn open(&self) -> Device {
         #[cfg(any(feature = "cuda", feature = "rocm"))]
         use burn::tensor::DeviceIndex;

@@ -1,4 +1,4 @@
-//! Whether a device is there. Burn finds out when it first computes, and panics in a thread of its own.
+//! Tests whether a device works. Burn only finds out at the first computation, and then panics in another thread.
 
 use super::DeviceName;
 use crate::{Error, Result};
@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 impl DeviceName {
-    /// Makes certain that the device computes.
+    /// Checks that the device computes.
     ///
     /// # Errors
     ///
-    /// When it does not: what is missing, and what to look at.
+    /// If it does not, with the missing parts of the system and a command that shows them.
     pub fn check(&self) -> Result<()> {
         match self.complaint()? {
             None => Ok(()),
@@ -22,15 +22,15 @@ impl DeviceName {
         }
     }
 
-    /// Why the device does not compute, found out in a process of its own: what has opened a GPU keeps
-    /// memory on it, and where GPUs are lent to one process alone, the next one would not get it.
+    /// Returns why the device does not compute, or `None` if it does.
     ///
-    /// That process is this program with the arguments `devices --probe NAME`. Nothing is asked of the
-    /// processor's own backends.
+    /// The test runs in a separate process, because a process that has opened a GPU keeps memory on it, and on
+    /// systems that give a GPU to only one process, the next process would not get it. The separate process is this
+    /// program with the arguments `devices --probe NAME`. The processor's backends are not tested.
     ///
     /// # Errors
     ///
-    /// When the process cannot be started.
+    /// If the process cannot be started.
     pub fn complaint(&self) -> Result<Option<String>> {
         if self.is_cpu() {
             return Ok(None);
@@ -49,18 +49,18 @@ impl DeviceName {
         let ended = format!("the process that tried it ended with {}", probe.status);
         Ok(Some(match (said.trim(), probe.status.code()) {
             ("", _) => ended,
-            // Killed by a signal: what a driver said before need not be why.
+            // After a signal, the last output of a driver need not be the cause.
             (said, None) => format!("{ended}; before, it said: {said}"),
             (said, Some(_)) => said.to_owned(),
         }))
     }
 
-    /// Computes something small on the device, in this process, which should end afterwards: panics are
-    /// not printed from here on.
+    /// Computes a small sum on the device in this process. The process should end afterwards, because it no longer
+    /// prints panics.
     ///
     /// # Errors
     ///
-    /// What the first thread that panicked had to say.
+    /// The message of the first thread that panicked.
     pub fn probe(&self) -> std::result::Result<(), String> {
         let first: Arc<Mutex<Option<String>>> = Arc::default();
         let heard = first.clone();
@@ -83,7 +83,7 @@ impl DeviceName {
         }
     }
 
-    /// What has to be on the system, and what shows it.
+    /// Returns what the system needs for this backend, and a command that shows it.
     fn needs(&self) -> &'static str {
         match self.backend {
             "cuda" => {

@@ -1,11 +1,11 @@
-//! What Burn's display is told, where it shows the training.
+//! Passes events of the training to Burn's display, if it is shown.
 
 use super::{EpochByEpoch, Events};
 use crate::{Error, Result, Trainable};
 use burn::train::{EventProcessorTraining, InferenceStep, LearnerEvent, TrainStep};
 use gelu_compare::runs::Spec;
 
-/// What a batch made of the network, as Burn's metrics are told of it.
+/// An event of the training, as Burn's metrics receive it.
 type TrainEvent<M> = LearnerEvent<<M as TrainStep>::Output>;
 
 impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
@@ -17,7 +17,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         report(events.process_valid(event))
     }
 
-    /// Tells Burn's metrics, where Burn's display shows them.
+    /// Passes `event` to Burn's metrics if Burn's display is shown.
     pub(super) fn show_train(&self, events: &mut Events<M>, event: TrainEvent<M>) -> Result<()> {
         match self.shown {
             true => report(events.process_train(event)),

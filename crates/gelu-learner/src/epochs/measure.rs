@@ -1,4 +1,4 @@
-//! The splits, measured after an epoch.
+//! Measures the splits after an epoch.
 
 use super::{EpochByEpoch, Events, Measured};
 use crate::Confusion;
@@ -16,7 +16,7 @@ use gelu_compare::measure::{EpochMetrics, Split};
 use gelu_compare::runs::{Phase, Spec};
 
 impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
-    /// Measures every split with dropout off, and what the network makes of test examples where that is kept.
+    /// Measures every split with dropout off. Also returns the outcome of each test example if the run saves them.
     pub(super) fn measure(
         &self,
         epoch: usize,
@@ -34,8 +34,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
             (progress.phase, progress.done, progress.total) = (Phase::Evaluate, 0, total);
         });
         let count = |examples| self.session.progress.update(|progress| progress.done += examples);
-        // Burn's own display has one curve beside the training's: validation where there is one,
-        // else the test set.
+        // Burn's display has one curve besides training: validation if there is a validation split, otherwise test.
         let on_display = match (self.shown, valid) {
             (false, _) => None,
             (true, Some(_)) => Some(Split::Valid),
@@ -110,7 +109,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         for (split, score) in Split::ALL.into_iter().zip([train, valid, test]) {
             set_all::<M>(&mut metrics, split, &score);
         }
-        // A metric of Burn's does not replace the one of that name that is measured anyway.
+        // If one of Burn's metrics has the name of a metric that is measured anyway, the latter stays.
         recorded.retain(|(column, _)| metrics.get(column).is_none());
         for (column, value) in recorded {
             metrics.set(&column, value);
@@ -132,7 +131,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         Ok((metrics, Tested { wrong: read_bools(wrong)?, confusion }))
     }
 
-    /// The metrics of an epoch after which no split is measured.
+    /// Returns the metrics of an epoch after which no split is measured.
     pub(super) fn trained_alone(
         &self,
         epoch: usize,
@@ -148,12 +147,12 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         metrics
     }
 
-    /// What the layers do, where that is asked for.
+    /// Measures the layers, if the training asks for it.
     fn probed(&self, epoch: usize, learner: &Learner<M>) -> Result<Vec<(String, Option<f64>)>> {
         let MeasuredSplits { probed: Some(loader), valid, test, .. } = &self.measured else {
             return Ok(Vec::new());
         };
-        // As that part was measured, or would be: a batcher that draws makes the same first batch.
+        // The same seed as for that split, so that a batcher with random numbers makes the same first batch.
         let split = match (valid, test) {
             (Some(_), _) => Split::Valid,
             (None, Some(_)) => Split::Test,
@@ -170,13 +169,13 @@ fn set_all<M: Trainable>(metrics: &mut EpochMetrics, split: Split, score: &Split
     for name in std::iter::once(LOSS).chain(declared.iter().map(|metric| metric.name.as_str())) {
         metrics.set(&format!("{split}_{name}"), score.get(name));
     }
-    // Of networks of one type some may measure more than others.
+    // A network may measure more than its type declares.
     for (name, value) in score.iter() {
         metrics.set(&format!("{split}_{name}"), value);
     }
 }
 
-/// The number of a split among the parts of the data.
+/// Returns the number of a split among the parts of the data.
 fn part_of(split: Split) -> usize {
     match split {
         Split::Train => 0,
@@ -185,12 +184,12 @@ fn part_of(split: Split) -> usize {
     }
 }
 
-/// Measures `model` on everything `loader` yields, and calls `seen` with the number of examples of every batch
-/// and its output.
+/// Measures `model` on everything that `loader` yields, and calls `seen` with every batch's number of examples and
+/// output.
 ///
 /// # Errors
 ///
-/// When the loader fails, yields nothing, or a result cannot be read back from the device; that of `seen`.
+/// If the loader fails or yields nothing, a result cannot be read back from the device, or `seen` fails.
 pub fn evaluate<M: InferenceStep<Output: ModelOutput>>(
     model: &M,
     loader: &dyn DataLoader<M::Input>,
@@ -208,7 +207,7 @@ pub fn evaluate<M: InferenceStep<Output: ModelOutput>>(
     sums.finish()
 }
 
-/// Which classes examples were taken for, given batch by batch.
+/// Counts the predicted classes per true class, from pairs of both for each batch.
 fn confusion(names: &[String], batches: Vec<[Tensor<1, Int>; 2]>) -> Result<Confusion> {
     if batches.is_empty() {
         return Err(Error::Usage(
@@ -234,25 +233,25 @@ fn place(names: &[String], class: i64) -> Result<usize> {
     })
 }
 
-/// What the error of each class is called in columns, behind the name of a split: `error_cat`.
+/// Returns the column name of each class's error, without the name of a split: `error_cat`.
 fn error_columns(names: &[String]) -> Vec<String> {
     let mut columns: Vec<String> = Vec::with_capacity(names.len());
     for (class, name) in names.iter().enumerate() {
         let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let name = words.map(str::to_lowercase).collect::<Vec<_>>().join("_");
         let column = format!("error_{name}");
-        // Two names may differ in their signs alone.
+        // Two names may differ only in their punctuation.
         let is_free = !name.is_empty() && !columns.contains(&column);
         columns.push(if is_free { column } else { format!("error_class_{class}") });
     }
     columns
 }
 
-/// Returns what is true of examples, batch by batch; `None` without a batch.
+/// Returns one value per example from one tensor per batch; `None` if there is no batch.
 ///
 /// # Errors
 ///
-/// When a result cannot be read back from the device.
+/// If a result cannot be read back from the device.
 pub fn read_bools(batches: Vec<Tensor<1, Bool>>) -> Result<Option<Vec<bool>>> {
     if batches.is_empty() {
         return Ok(None);

@@ -1,8 +1,8 @@
 //! The training loop, as a learning strategy for Burn's learner.
 //!
-//! Unlike Burn's own single-device strategy it measures every split as the training says, ends the run where the
-//! loss is no number any more, stops after an epoch when asked to, and commits each epoch to the run's folder
-//! before it counts.
+//! Unlike Burn's own single-device strategy, it measures every split as the training says, ends the run when the loss
+//! is not a finite number, stops after an epoch on request, and commits each epoch to the run's folder before the
+//! epoch counts.
 
 mod display;
 mod measure;
@@ -24,7 +24,7 @@ use gelu_compare::measure::EpochMetrics;
 use gelu_compare::runs::{RunStatus, Spec};
 use std::sync::Arc;
 
-/// See the [module](self).
+/// The learning strategy of this [module](self).
 pub(crate) struct EpochByEpoch<M: Trainable, S> {
     pub(crate) session: Arc<Session<S>>,
     pub(crate) parts: Arc<Parts>,
@@ -40,7 +40,7 @@ pub(crate) struct EpochByEpoch<M: Trainable, S> {
 
 type Events<M> = SupervisedTrainingEventProcessor<M>;
 
-/// How the epoch loop goes on.
+/// The next step of the epoch loop.
 enum Next {
     Epoch,
     End(RunStatus),
@@ -112,7 +112,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         })
     }
 
-    /// Whether the run is over with this epoch, and which epoch is restored then, as a column of it.
+    /// Returns whether the run ends with this epoch, and records the epoch to restore as a column of `metrics`.
     fn stops_early(&self, metrics: &mut EpochMetrics, is_measured: bool) -> Result<bool> {
         let Some(strategy) = &self.early_stopping else { return Ok(false) };
         if is_measured {
@@ -126,5 +126,5 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
     }
 }
 
-/// What is measured after an epoch.
+/// The results of measuring after an epoch.
 type Measured = (EpochMetrics, Tested);

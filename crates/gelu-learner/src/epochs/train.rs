@@ -8,8 +8,8 @@ use gelu_compare::runs::{Phase, Spec};
 use gelu_training::clip_by_global_norm;
 
 impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
-    /// One pass over the training batches: the mean of their losses, and all else that they measure where
-    /// the training set is not measured by itself.
+    /// Trains for one pass over the training batches. Returns the mean of their losses, and the other metrics too if
+    /// the training set is not measured separately.
     pub(super) fn train(
         &self,
         epoch: usize,
@@ -46,7 +46,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
                 true => output.item.measure(),
                 false => output.item.measure_loss(),
             });
-            // Reading a loss back waits for the device, so only as often as somebody looks.
+            // Reading a loss back waits for the device, so do it only when a display update is due.
             if self.session.progress.is_due() {
                 let (loss, done) = (sums.finish()?.loss(), batches.progress().items_processed);
                 self.session.progress.update(|progress| {
@@ -69,7 +69,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         sums.finish()
     }
 
-    /// One step of the optimiser, and of the learning rate.
+    /// Takes one step of the optimiser and of the learning rate.
     fn step(&self, learner: &mut Learner<M>, gradients: GradientsParams) -> Result<()> {
         learner.lr_step();
         check_rate(learner.lr_current().base())?;

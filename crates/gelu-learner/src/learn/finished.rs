@@ -1,4 +1,4 @@
-//! What is left of a run once a session has ended.
+//! A run after its last epoch, and the end of a session.
 
 use crate::Confusion;
 use crate::checkpoint::model_bytes;
@@ -23,17 +23,17 @@ impl<S: Spec> FinishedRun<'_, S> {
     ///
     /// # Errors
     ///
-    /// When it cannot be read or written.
+    /// If the network cannot be read or written.
     pub fn save_model(&self) -> Result<()> {
         self.run.set_file("model.bpk", &model_bytes(&self.last.path)?)
     }
 
-    /// Saves which classes the network of the reported epoch takes test examples for, as `confusion.csv` in the run's
-    /// folder, where [the classes have names](crate::Training::class_names).
+    /// Saves the confusion table of the test examples in the reported epoch as `confusion.csv` in the run's folder,
+    /// if [the classes have names](crate::Training::class_names).
     ///
     /// # Errors
     ///
-    /// When it cannot be read or written.
+    /// If the table cannot be read or written.
     pub fn save_confusion(&self) -> Result<()> {
         match read_bytes(&self.last.path.join(Confusion::FILE))? {
             Some(bytes) => self.run.set_file(Confusion::FILE, &bytes),
@@ -41,12 +41,11 @@ impl<S: Spec> FinishedRun<'_, S> {
         }
     }
 
-    /// Returns what the network made of each test example in the reported epoch, as the bytes of a file, where
-    /// the run saved that.
+    /// Returns the outcome of each test example in the reported epoch, as the bytes of a file, if the run saved them.
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// If the file cannot be read.
     pub fn outcomes(&self) -> Result<Option<Vec<u8>>> {
         read_bytes(&self.last.path.join(OUTCOMES))
     }

@@ -2,24 +2,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Reads the terminal for Burn's display until it is dropped.
+/// Reads keys from the terminal for Burn's display until it is dropped.
 ///
-/// That display asks crossterm for keys with a timeout of 0. Where crossterm reads by `use-dev-tty`, as gelu-compare's
-/// dashboard needs it to, the answer is always no (`while !leftover.is_zero()` in its `tty.rs`, 0.29), and the display
-/// would ignore every key. A thread that asks with a longer timeout puts keys into crossterm's queue, where the display
-/// finds them.
+/// Burn's display asks crossterm for keys with a timeout of 0. With the feature `use-dev-tty`, which gelu-compare's
+/// dashboard needs, crossterm never reports a key for that timeout (`while !leftover.is_zero()` in `tty.rs`,
+/// crossterm 0.29), and the display would ignore every key. This reader's thread polls with a longer timeout and so
+/// puts keys into crossterm's queue, where the display finds them.
 #[derive(Debug)]
 pub(super) struct KeyReader {
     ended: Arc<AtomicBool>,
 }
 
 impl KeyReader {
-    /// Starts to read. Without a thread, the display is without keys.
+    /// Starts reading. If the thread cannot start, the display ignores keys.
     pub(super) fn start() -> Self {
         let ended = Arc::new(AtomicBool::new(false));
         let of_thread = ended.clone();
         let read = move || {
-            // The lock on the queue is free most of the time.
+            // The pause leaves the lock on the queue free most of the time.
             while !of_thread.load(Ordering::Relaxed)
                 && crossterm::event::poll(Duration::from_millis(1)).is_ok()
             {

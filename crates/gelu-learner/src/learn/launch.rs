@@ -1,4 +1,4 @@
-//! Training through Burn, in a thread of its own.
+//! Runs Burn's training in a separate thread.
 
 use super::keys::KeyReader;
 use super::redirected_stderr::RedirectedStderr;
@@ -21,8 +21,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Trains in a thread of its own: a panic ends that alone, and a display of Burn's that has lost
-/// its terminal, and never ends, is left behind.
+/// Trains in a separate thread. A panic ends only that thread, and the caller leaves the thread behind if Burn's
+/// display has lost its terminal and never ends.
 pub(super) fn carry_out<S: Spec, M: Trainable>(
     session: &Arc<Session<S>>,
     device: &Device,
@@ -56,7 +56,7 @@ pub(super) fn carry_out<S: Spec, M: Trainable>(
     }
 }
 
-/// Trains through Burn until the strategy ends it; how, the session knows.
+/// Trains through Burn until the strategy ends the training; the session records how it ended.
 fn launch<S: Spec, M: Trainable>(
     session: &Arc<Session<S>>,
     device: &Device,
@@ -85,7 +85,7 @@ fn launch<S: Spec, M: Trainable>(
     if let Some(checkpoint) = checkpoint {
         check_fit(&model, checkpoint)?;
     }
-    // Burn wants one: that of its display, where there is one.
+    // Burn requires a validation loader: the one on its display, if there is one.
     let valid = [&prepared.measured.valid, &prepared.measured.test].into_iter().flatten().next();
     let valid = valid.cloned().unwrap_or_else(|| prepared.train.to_device(device));
     let parts = Arc::new(Parts::with(std::mem::take(&mut prepared.metadata)));
@@ -129,7 +129,7 @@ fn launch<S: Spec, M: Trainable>(
     Ok(())
 }
 
-/// Refuses a network that its checkpoint is none of.
+/// Checks that the checkpoint belongs to this network.
 fn check_fit<M: Module>(model: &M, checkpoint: &Checkpoint) -> Result<()> {
     let path = checkpoint.path.join("model.bpk");
     let fits = ModuleRecord::load(&path).and_then(|record| model.clone().try_load_record(record));

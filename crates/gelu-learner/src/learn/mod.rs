@@ -1,8 +1,8 @@
-//! One run: training a network into its folder, exactly resumable.
+//! Trains the network of one run into the run's folder; interrupted runs resume exactly.
 //!
-//! Training goes through Burn's [`Learner`](burn::train::Learner) and
-//! [`SupervisedTraining`](burn::train::SupervisedTraining) with a learning strategy of its own (`epochs`), which
-//! measures every split after an epoch and ends the epoch with one atomic checkpoint.
+//! Training uses Burn's [`Learner`](burn::train::Learner) and [`SupervisedTraining`](burn::train::SupervisedTraining)
+//! with a custom learning strategy (`epochs`), which measures every split after an epoch and ends the epoch with one
+//! atomic checkpoint.
 
 mod finished;
 mod keys;
@@ -23,34 +23,35 @@ use launch::carry_out;
 use rayon::ThreadPool;
 use std::sync::Arc;
 
-/// A run to train, and where.
+/// A run to train, with its options, device and controls.
 #[derive(Debug)]
 pub struct RunContext<'a, S> {
     /// The run.
     pub run: &'a Arc<ClaimedRun<S>>,
-    /// What it has to have.
+    /// The options for training it.
     pub options: RunOptions,
     /// The device to train on.
     pub device: &'a Device,
-    /// What the run's folder says of device and machine; its `threads` are those of the kernels.
+    /// Device and machine as the run's folder records them; `threads` is the number of threads of the kernels.
     pub environment: &'a Environment,
-    /// How the run is stopped.
+    /// The control that stops the run.
     pub control: &'a Control,
 }
 
-/// Trains a run to its end and resumes it where an earlier session stopped; a complete run is left as it is.
-/// `training` puts the training together, given the number of epochs that are done: in the thread that trains,
-/// with the device's generator seeded for the initial weights. `keep` puts what is left of a run that has all its
-/// epochs into its folder.
+/// Trains a run to its end, or resumes it where an earlier session stopped; a complete run stays as it is.
+///
+/// `training` creates the training from the number of finished epochs. It runs in the training thread, after the
+/// device's generator is seeded for the initial weights. When the run has all its epochs, `keep` saves its results in
+/// the run's folder.
 ///
 /// # Errors
 ///
-/// When its results cannot be saved, the device fails, or another worker has taken the run over; those of
-/// `training` and `keep`. What an earlier epoch saved stays.
+/// If the results cannot be saved, the device fails, another worker has taken the run over, or `training` or `keep`
+/// fails. Saved results of earlier epochs stay.
 ///
 /// # Panics
 ///
-/// When Burn does; the run is then as its last epoch left it.
+/// If Burn panics; the run then stays as its last epoch left it.
 pub fn train_run<S: Spec, M: Trainable>(
     context: RunContext<'_, S>,
     training: impl FnOnce(usize) -> Result<Training<M>> + Send + 'static,
@@ -76,11 +77,11 @@ pub fn train_run<S: Spec, M: Trainable>(
         let kernels = pool(threads(environment))?;
         carry_out(&session, device, checkpoint, kernels, training);
     }
-    // Other threads than before: a display of Burn's that was left behind holds those.
+    // A display of Burn's that was left behind still holds the earlier threads.
     pool(threads(environment))?.install(|| finish(&session, keep))
 }
 
-/// The newest checkpoint that can be resumed from. Damaged ones that are newer are removed.
+/// Returns the newest checkpoint that can be resumed from, and removes newer, damaged ones.
 fn sound_checkpoint<S: Spec>(run: &ClaimedRun<S>) -> Result<Option<Checkpoint>> {
     loop {
         let (checkpoint, damaged) = run.folder().checkpoint()?;
@@ -100,18 +101,18 @@ fn sound_checkpoint<S: Spec>(run: &ClaimedRun<S>) -> Result<Option<Checkpoint>> 
     }
 }
 
-/// Writes a line into a run's log.
+/// Writes `line` into the run's log.
 pub fn log<S: Spec>(line: &str) {
     complain(&format!("{}: {line}\n", S::TOOL));
 }
 
-/// The threads that a run may use.
+/// Returns the number of threads that a run may use.
 fn threads(environment: &Environment) -> usize {
     let threads = environment.0.get("threads").and_then(serde_json::Value::as_u64);
     threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(1)
 }
 
-/// Threads that a run's kernels share.
+/// Creates the thread pool of a run's kernels.
 fn pool(threads: usize) -> Result<ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -3,8 +3,8 @@ use crate::session::Session;
 use gelu_compare::runs::Spec;
 use gelu_compare::worker::{Control, Redirected};
 
-/// Standard error while Burn's display fills the terminal: it goes into the run's log, or what libraries say
-/// there once the terminal is gone would be a panic within a panic.
+/// Redirects standard error into the run's log while Burn's display fills the terminal. Without this, a library's
+/// message after the terminal is gone would cause a panic during a panic.
 pub(super) struct RedirectedStderr {
     log: Option<Redirected>,
     control: Control,

@@ -11,14 +11,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A run of a folder that is gone after the test.
+/// A run in a folder that is deleted after the test.
 struct Sandbox {
     folder: tempfile::TempDir,
     run: Arc<ClaimedRun<StudyRun>>,
 }
 
 impl Sandbox {
-    /// `silence` is how long another host's worker may be without a heartbeat.
+    /// `silence` is how long a worker on another host may go without a heartbeat.
     fn new(silence: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let spec =
@@ -81,7 +81,7 @@ fn whoever_has_lost_the_run_trains_no_further_batch() {
             if of_net.fetch_add(1, Ordering::SeqCst) > 0 {
                 return;
             }
-            // As another host takes it over.
+            // Another host takes the run over by renaming the lease.
             let lease = format!("lease-{:04}", run.lease().generation());
             let theirs = format!("lease-{:04}", run.lease().generation() + 1);
             let of_run = run.folder().path();
@@ -98,7 +98,7 @@ fn whoever_has_lost_the_run_trains_no_further_batch() {
     drop(sandbox.folder);
 }
 
-/// Counts what a display is told.
+/// Counts the updates of a display.
 #[derive(Clone)]
 struct Counting {
     batches: Arc<AtomicUsize>,
@@ -157,7 +157,7 @@ fn burns_display_is_told_of_every_batch() {
     }
 }
 
-/// The numbers of the network that a run has saved.
+/// Returns the numbers of the network that a run has saved.
 fn saved(sandbox: &Sandbox) -> Vec<f32> {
     let path = sandbox.run.folder().file("model.bpk");
     let tensors = burn_pack::Reader::from_file(path).unwrap().into_tensors().unwrap();
@@ -166,7 +166,7 @@ fn saved(sandbox: &Sandbox) -> Vec<f32> {
     bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
-/// A run of one epoch over six examples by steepest descent.
+/// Trains for one epoch over six examples by steepest descent and returns the saved numbers.
 fn descended(batch: usize, rate: f64, per_step: usize, clip: Option<f64>) -> Vec<f32> {
     let sandbox = Sandbox::new(LONG);
     let training = move |_| {
@@ -183,8 +183,8 @@ fn descended(batch: usize, rate: f64, per_step: usize, clip: Option<f64>) -> Vec
     saved(&sandbox)
 }
 
-/// The mean of six examples' gradients is a third of the sum of the means of three times two, and a fourth batch
-/// that is missing changes nothing.
+/// The mean of the gradients of six examples is a third of the sum of the means of three pairs; a missing fourth
+/// batch changes nothing.
 #[test]
 fn gradients_are_summed_over_the_batches_of_a_step() {
     let whole = descended(6, 0.03, 1, None);
@@ -197,7 +197,7 @@ fn gradients_are_summed_over_the_batches_of_a_step() {
     assert_ne!(whole, descended(2, 0.01, 1, None), "three steps are not one");
 }
 
-/// A step of length η·c where the gradient's norm is above c, and a plain one where it is not.
+/// The step has length η·c if the gradient's norm is above c; otherwise it is the plain step.
 #[test]
 fn the_norm_of_all_gradients_together_is_clipped() {
     let start = descended(6, 0.0, 1, None);

@@ -10,17 +10,17 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Batches of a Burn data set. A batcher makes them on the training's thread, one after the other: so what it
-/// draws from the device's generator follows from seed and epoch. The last batch holds what is left, unless it is
+/// Batches of a Burn data set. The training thread runs the batcher for one batch after the other, so its random
+/// numbers from the device's generator depend only on seed and epoch. The last batch holds the rest, unless it is
 /// dropped.
 pub(super) struct Items<I, B> {
     pub(super) dataset: Arc<dyn Dataset<I>>,
     pub(super) batcher: Arc<dyn Batcher<I, B>>,
     pub(super) range: Range<usize>,
     pub(super) batch_size: usize,
-    /// Whether a last batch that is smaller than the others is left out.
+    /// Whether to leave out a last batch that is smaller than the others.
     pub(super) drop_last: bool,
-    /// Threads that read and augment items; 0 for the training's own.
+    /// Number of threads that read and augment items; 0 uses the training thread.
     pub(super) num_workers: usize,
     pub(super) augment: Option<Augment<I>>,
     pub(super) order: Order,
@@ -28,7 +28,7 @@ pub(super) struct Items<I, B> {
 }
 
 impl<I, B> Items<I, B> {
-    /// The same with another range, or on another device.
+    /// Returns a copy with another range, or on another device.
     fn with(&self, range: Range<usize>, device: &Device) -> Self {
         Self {
             dataset: self.dataset.clone(),
@@ -41,7 +41,7 @@ impl<I, B> Items<I, B> {
         }
     }
 
-    /// How many examples the batches of a pass hold.
+    /// Returns the number of examples in the batches of a pass.
     fn count(&self) -> usize {
         match self.drop_last {
             true => self.range.len() / self.batch_size * self.batch_size,
@@ -98,7 +98,7 @@ struct Pass<I> {
     dataset: Arc<dyn Dataset<I>>,
     augment: Option<Augment<I>>,
     order: Option<Vec<i32>>,
-    /// Index of the first item, where there is no order.
+    /// Index of the first item, if there is no order.
     start: usize,
     count: usize,
     batch_size: usize,
@@ -107,7 +107,7 @@ struct Pass<I> {
 }
 
 impl<I> Pass<I> {
-    /// The items of a batch; `None` behind the last one.
+    /// Returns the items of a batch; `None` after the last one.
     fn items(&self, batch: usize) -> Option<Result<Vec<I>, DatasetError>> {
         let begin = batch * self.batch_size;
         let end = (begin + self.batch_size).min(self.count);
@@ -128,8 +128,8 @@ impl<I> Pass<I> {
     }
 }
 
-/// Reads the items of a pass on several threads. Thread `t` of `n` reads the batches `t`, `t + n`, …, keeps at most
-/// two of them ready, and ends once the receiver is dropped.
+/// Reads the items of a pass on `threads` threads. Thread `t` of `n` reads the batches `t`, `t + n`, …, holds at most
+/// two of them ready, and ends when the receiver is dropped.
 fn ahead<I: Send + 'static>(pass: Arc<Pass<I>>, threads: usize) -> Vec<Read<I>> {
     let reader = |thread: usize| {
         let (send, receive) = sync_channel(2);
@@ -142,14 +142,14 @@ fn ahead<I: Send + 'static>(pass: Arc<Pass<I>>, threads: usize) -> Vec<Read<I>> 
                 }
             }
         };
-        // Where no thread can be started, its batches are missing, which `next` notices.
+        // If a thread cannot start, its batches are missing, and `next` reports that.
         let _ = std::thread::Builder::new().name(format!("loader-{thread}")).spawn(work);
         receive
     };
     (0..threads).map(reader).collect()
 }
 
-/// What a thread has read.
+/// The batches that one thread reads.
 type Read<I> = Receiver<Result<Vec<I>, DatasetError>>;
 
 enum Reading<I> {
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(pass(&items), [vec![0, 1, 2, 3], vec![4, 5, 6, 7], vec![8, 9]]);
         let slice = items.slice(2, 8);
         assert_eq!(pass(slice.as_ref()), [vec![2, 3, 4, 5], vec![6, 7]]);
-        // Its places are counted from where the slice begins.
+        // The inner range counts from the start of the slice.
         assert_eq!(pass(slice.slice(1, 3).as_ref()), [vec![3, 4]]);
         assert_eq!(pass(slice.slice(4, 9).as_ref()), [vec![6, 7]]);
     }
@@ -283,13 +283,13 @@ mod tests {
                 assert_eq!(pass(&loader), *epoch, "{num_workers} threads");
             }
         }
-        // Of an epoch alone, as after a kill.
+        // A pass that starts in a later epoch, as after an interruption.
         assert_eq!(pass(&loader(2, Order::shuffled(3, 3))), expected[2]);
         let mut drawn: Vec<usize> = expected.iter().flatten().flatten().map(|v| v / 1000).collect();
         drawn.sort_unstable();
         drawn.dedup();
         assert_eq!(drawn.len(), 30, "each item of each epoch draws numbers of its own");
-        // A pass that is given up ends its threads' work, and the next one begins anew.
+        // Dropping a pass ends its threads, and the next pass starts from the beginning.
         let given_up = loader(2, Order::Sequential);
         assert!(given_up.iter().next().is_some());
         assert_eq!(pass(&given_up), pass(&loader(0, Order::Sequential)));

@@ -1,4 +1,4 @@
-//! What a training gets its data from.
+//! Data loaders for a training.
 
 mod items;
 mod order;
@@ -13,11 +13,11 @@ use burn::data::dataset::Dataset;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
-/// A data set of items `I` and the batcher that makes batches `B` of them.
+/// A data set of items `I` and the batcher that makes batches `B` from them.
 ///
-/// A batcher knows its phase by the loader that it is given to, and by nothing else: give `.train(…)` a batcher
-/// that augments, and `.valid(…)` and `.test(…)` one that does not. The device that a batcher gets is no sign of
-/// the phase: [`probes`](crate::Training::probes) need the validation's batch on a device with autodiff.
+/// A batcher learns its phase only from the loader that you give it to: give `.train(…)` a batcher that augments, and
+/// `.valid(…)` and `.test(…)` one that does not. The device does not show the phase, because
+/// [`probes`](crate::Training::probes) need a validation batch on a device with autodiff.
 ///
 /// ```
 /// # use burn::data::dataloader::batcher::Batcher;
@@ -54,7 +54,7 @@ pub struct Loader<I, B> {
     augment: Option<Augment<I>>,
 }
 
-/// Changes an item in an epoch, from 1, by a generator of the item's own.
+/// Changes an item in an epoch, from 1, with the item's own random number generator.
 pub(crate) type Augment<I> = Arc<dyn Fn(I, usize, &mut ChaCha8Rng) -> I + Send + Sync>;
 
 impl<I, B> std::fmt::Debug for Loader<I, B> {
@@ -69,7 +69,7 @@ impl<I, B> std::fmt::Debug for Loader<I, B> {
 }
 
 impl<I: Send + 'static, B: Send + 'static> Loader<I, B> {
-    /// Loads this data set, in batches that this batcher makes.
+    /// Creates a loader of `dataset` in batches that `batcher` makes.
     pub fn new(dataset: impl Dataset<I> + 'static, batcher: impl Batcher<I, B> + 'static) -> Self {
         Self {
             dataset: Arc::new(dataset),
@@ -81,32 +81,32 @@ impl<I: Send + 'static, B: Send + 'static> Loader<I, B> {
         }
     }
 
-    /// Sets the number of examples in a batch. Without it, measuring uses the batch size of `.train(…)`, which
-    /// has to have one.
+    /// Sets the number of examples per batch. Without it, measuring uses the batch size of `.train(…)`, which is
+    /// required.
     pub fn batch_size(mut self, examples: usize) -> Self {
         self.batch_size = Some(examples);
         self
     }
 
-    /// Leaves out the last batch of an epoch where it is smaller than the others. A last batch of one example
-    /// gives batch norm a variance of 0. Each epoch leaves out other examples. For training alone: what is
-    /// measured is measured on all examples.
+    /// Drops the last batch of an epoch if it is smaller than the others. With a last batch of one example, batch
+    /// norm would see a variance of 0. Each epoch drops other examples. Only for training: measuring uses all
+    /// examples.
     pub fn drop_last(mut self) -> Self {
         self.drop_last = true;
         self
     }
 
-    /// Reads and augments items on this number of threads, up to two batches per thread ahead of the training.
-    /// Batches keep their order and their bits, whatever the number. The batcher still runs on the training's
-    /// thread, so that what it draws on the device follows from the seed.
+    /// Reads and augments items on this number of threads, up to two batches per thread ahead of the training. The
+    /// batches and their order do not depend on `threads`. The batcher still runs on the training thread, so its
+    /// random numbers on the device depend only on the seed.
     pub fn num_workers(mut self, threads: usize) -> Self {
         self.num_workers = threads;
         self
     }
 
-    /// Changes every item on the host before it is batched: by the epoch, from 1, and a generator that follows
-    /// from the run's seed, the epoch and the item's index alone. So a run that was killed draws the same numbers
-    /// again. Where nothing is shuffled, in `.valid(…)` and `.test(…)`, the epoch is 0.
+    /// Changes every item on the host before batching. `augment` gets the item, the epoch, from 1, and a generator
+    /// that depends only on the run's seed, the epoch and the item's index, so a resumed run gets the same random
+    /// numbers. Without shuffling, in `.valid(…)` and `.test(…)`, the epoch is 0.
     pub fn augment(
         mut self,
         augment: impl Fn(I, usize, &mut ChaCha8Rng) -> I + Send + Sync + 'static,
@@ -115,9 +115,9 @@ impl<I: Send + 'static, B: Send + 'static> Loader<I, B> {
         self
     }
 
-    /// Returns the number of batches in an epoch; 0 before the batch size is set. The steps of an epoch, which
-    /// Burn's schedulers ask for, are these divided by what
-    /// [`grads_accumulation`](crate::Training::grads_accumulation) says, rounded up.
+    /// Returns the number of batches in an epoch; 0 before the batch size is set. Burn's schedulers need the number
+    /// of steps in an epoch: this number divided by [`grads_accumulation`](crate::Training::grads_accumulation),
+    /// rounded up.
     pub fn num_batches(&self) -> usize {
         let (examples, size) = (self.dataset.len(), self.batch_size.unwrap_or(0));
         match self.drop_last {

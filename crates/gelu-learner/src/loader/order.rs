@@ -8,26 +8,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The order of the batches of a pass, for data loaders of your own.
 #[derive(Clone, Debug)]
 pub enum Order {
-    /// As the examples are stored, for measuring.
+    /// The order in which the examples are stored, for measuring.
     Sequential,
-    /// Shuffled anew every epoch, for training.
+    /// A new random order in every epoch, for training.
     Shuffled {
-        /// The order of an epoch is a function of this seed and the epoch's number alone.
+        /// The order of an epoch depends only on this seed and the epoch's number.
         seed: u64,
-        /// The epoch of the next pass, from 1; each pass counts it up. The clones that Burn makes of a loader
-        /// when it moves it to a device share the counter.
+        /// The epoch of the next pass, from 1; each pass increments it. When Burn moves a loader to a device, its
+        /// copies share this counter.
         next_epoch: Arc<AtomicUsize>,
     },
 }
 
 impl Order {
-    /// Shuffles by `seed`; the first pass is the one of `epoch`.
+    /// Creates an order that shuffles by `seed`; the first pass is that of `epoch`.
     pub fn shuffled(seed: u64, epoch: usize) -> Self {
         Self::Shuffled { seed, next_epoch: Arc::new(AtomicUsize::new(epoch)) }
     }
 
-    /// Returns the epoch of the next pass and the order of the units of `range` in it; `None` for a sequential
-    /// order.
+    /// Returns the epoch of the next pass and the order of the indices in `range`; `None` for a sequential order.
     pub fn next_pass(&self, range: Range<usize>) -> Option<(usize, Vec<i32>)> {
         let Self::Shuffled { seed, next_epoch } = self else { return None };
         let epoch = next_epoch.fetch_add(1, Ordering::Relaxed);
@@ -36,7 +35,7 @@ impl Order {
         Some((epoch, units))
     }
 
-    /// Returns the epoch of the next pass and `count` of `places`, drawn with replacement; `None` for a
+    /// Returns the epoch of the next pass and `count` values of `places`, sampled with replacement; `None` for a
     /// sequential order.
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-//! The batches of a split, whatever their examples are.
+//! The source of a split's batches.
 
 use super::items::Items;
 use super::{Loader, Order};
@@ -7,10 +7,10 @@ use burn::data::dataloader::DataLoader;
 use burn::tensor::Device;
 use std::sync::Arc;
 
-/// The batches `B` of a split: a [`Loader`], or a data loader of your own.
+/// The batches `B` of a split: from a [`Loader`] or from a data loader of your own.
 ///
-/// Convert the latter with `.into()` from an `Arc<dyn DataLoader<B>>`. What it draws has to follow from the seed
-/// and the epoch, as [`Order`] makes it, or a run that was killed ends with other bits.
+/// Convert your own data loader, an `Arc<dyn DataLoader<B>>`, with `.into()`. Its random numbers must depend only on
+/// the seed and the epoch, as with [`Order`]; otherwise an interrupted run gives different results.
 #[must_use = "give it to a training"]
 pub struct BatchSource<B>(Kind<B>);
 
@@ -19,7 +19,7 @@ enum Kind<B> {
     Ready(Arc<dyn DataLoader<B>>),
 }
 
-/// Makes batches of that size.
+/// Creates a data loader with batches of the given size.
 type Make<B> = Box<dyn Fn(usize, Order, &Device) -> Arc<dyn DataLoader<B>> + Send + Sync>;
 
 impl<B> std::fmt::Debug for BatchSource<B> {
@@ -56,12 +56,12 @@ impl<I: Send + 'static, B: Send + 'static> From<Loader<I, B>> for BatchSource<B>
 }
 
 impl<B: Send + 'static> BatchSource<B> {
-    /// The size of the batches for `.split(…)`, `default` where the loader has none; `None` of a data loader of
-    /// the program's own.
+    /// Checks the batches for `.split(…)` and returns their size: the loader's own, otherwise `default`; `None` for a
+    /// data loader that the program wrote itself.
     ///
     /// # Errors
     ///
-    /// When there are no batches.
+    /// If there are no batches, or their size is missing or invalid.
     pub(crate) fn checked(&self, split: &str, default: Option<usize>) -> Result<Option<usize>> {
         let &Kind::Loader { examples, batch_size, drop_last, .. } = &self.0 else {
             return Ok(None);
@@ -100,7 +100,7 @@ impl<B: Send + 'static> BatchSource<B> {
         Ok(Some(size))
     }
 
-    /// The loader, as [`checked`](Self::checked) found its batches.
+    /// Returns the data loader; `batch_size` is the result of [`checked`](Self::checked).
     pub(crate) fn loader(
         &self,
         batch_size: Option<usize>,

@@ -1,7 +1,7 @@
-//! Metrics that are no ratio of two sums over batches.
+//! Metrics that are not ratios of two sums over batches.
 //!
-//! A [`BatchMetrics`](crate::BatchMetrics) gathers numbers of each example, and a function of this module makes one
-//! value of those of a whole split; Burn's own metrics are recorded as they are
+//! A [`BatchMetrics`](crate::BatchMetrics) gathers numbers of each example, and a function of this module computes
+//! one value from the numbers of a whole split. Burn's own metrics are recorded unchanged
 //! ([`Training::record`](crate::Training::record)).
 
 mod ranking;

@@ -1,6 +1,6 @@
-//! How well scores rank examples of a class before the others.
+//! Metrics of how well scores rank examples of a class before the others.
 
-/// Pairs of a score and whether the example is of the class, by falling score.
+/// Returns pairs of a score and whether the example is of the class, by decreasing score.
 fn ranked(rows: &[Vec<f64>]) -> Vec<(f64, bool)> {
     let pair = |row: &Vec<f64>| match row.as_slice() {
         [score, class] => (*score, *class > 0.5),
@@ -11,13 +11,13 @@ fn ranked(rows: &[Vec<f64>]) -> Vec<(f64, bool)> {
     pairs
 }
 
-/// Returns the area under the ROC curve of `rows`, each a score and the class, 1 or 0: the share of pairs of an
-/// example of the class and another in which the former has the higher score, where a tie counts half. NaN where
-/// all examples are of one class.
+/// Returns the area under the ROC curve of `rows`, each a score and the class, 1 or 0. The area is the share of pairs
+/// of an example of the class and another example in which the example of the class has the higher score; a tie
+/// counts half. NaN if all examples are of one class.
 ///
 /// # Panics
 ///
-/// If a row has not two numbers.
+/// If a row does not have two numbers.
 pub fn auroc(rows: &[Vec<f64>]) -> f64 {
     let pairs = ranked(rows);
     let positives = pairs.iter().filter(|(_, class)| *class).count() as f64;
@@ -32,13 +32,13 @@ pub fn auroc(rows: &[Vec<f64>]) -> f64 {
     area / (positives * negatives)
 }
 
-/// Returns the average precision of `rows`, each a score and the class, 1 or 0: `Σ (Rₙ − Rₙ₋₁)·Pₙ` over the
-/// different scores from the highest on, with precision `P` and recall `R` at each, as scikit-learn's
-/// `average_precision_score`. NaN where no example is of the class.
+/// Returns the average precision of `rows`, each a score and the class, 1 or 0: `Σ (Rₙ − Rₙ₋₁)·Pₙ` over the different
+/// scores, highest first, with precision `P` and recall `R` at each score, like scikit-learn's
+/// `average_precision_score`. NaN if no example is of the class.
 ///
 /// # Panics
 ///
-/// If a row has not two numbers.
+/// If a row does not have two numbers.
 pub fn average_precision(rows: &[Vec<f64>]) -> f64 {
     let pairs = ranked(rows);
     let positives = pairs.iter().filter(|(_, class)| *class).count() as f64;
@@ -59,8 +59,7 @@ mod tests {
         scores.iter().zip(classes).map(|(&score, &class)| vec![score, f64::from(class)]).collect()
     }
 
-    /// The example of scikit-learn's documentation of `roc_auc_score` and `average_precision_score`: 0.75 and
-    /// 0.83…
+    /// The example in scikit-learn's documentation of `roc_auc_score` and `average_precision_score`: 0.75 and 0.83….
     #[test]
     fn rankings_are_those_of_scikit_learn() {
         let example = rows(&[0.1, 0.4, 0.35, 0.8], &[0, 0, 1, 1]);

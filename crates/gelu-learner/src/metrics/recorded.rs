@@ -1,32 +1,32 @@
-//! Burn's own metrics, in the files of a run.
+//! Burn's own metrics, recorded in the files of a run.
 
 use crate::{Error, Result, Trainable};
 use burn::data::dataloader::Progress;
 use burn::train::InferenceStep;
 use burn::train::metric::{Adaptor, Metric, MetricAttributes, MetricMetadata, Numeric};
 
-/// A metric of a network's outputs over one split.
+/// A metric that can be recorded over one split.
 pub trait Recorder<M: Trainable>: Send + Sync {
-    /// What files call the metric, behind the name of a split.
+    /// Returns the metric's name in files, without the name of a split.
     fn column(&self) -> String;
 
-    /// Whether higher values are better.
+    /// Returns whether higher values are better.
     fn is_higher_better(&self) -> bool;
 
-    /// A copy that has seen nothing.
+    /// Starts a recording over one split.
     fn begin(&self) -> Box<dyn Recording<M>>;
 }
 
-/// A metric that is computed over a split.
+/// A metric while it is recorded over one split.
 pub trait Recording<M: Trainable> {
-    /// Takes in a batch.
+    /// Adds a batch.
     fn update(&mut self, output: &<M as InferenceStep>::Output, progress: Progress) -> Result<()>;
 
-    /// The value over the split.
+    /// Returns the value over the split.
     fn finish(&mut self) -> Result<f64>;
 }
 
-/// One or up to six numeric metrics, as a tuple, with the bounds of Burn's `MetricRegistration`.
+/// One numeric metric or a tuple of up to six, with the bounds of Burn's `MetricRegistration`.
 pub trait RecordedMetrics<M: Trainable> {
     #[doc(hidden)]
     fn add_to(self, recorders: &mut Vec<Box<dyn Recorder<M>>>);

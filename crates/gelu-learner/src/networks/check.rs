@@ -1,14 +1,14 @@
-//! Outcomes of test examples beside the measures that were counted from them.
+//! Checks outcomes of test examples against the measures counted from them.
 
 use super::{NoiseMetrics, OutcomeKind, Outcomes};
 use gelu_compare::measure::EpochMetrics;
 
-/// Whether they are what the run's measures were counted from: errors to the last one, losses as
-/// far as sums in another order agree.
+/// Checks that the run's measures were counted from `outcomes`: the number of errors exactly, losses as far as sums
+/// in another order agree.
 ///
 /// # Errors
 ///
-/// What they are of, and what was measured.
+/// The measure from the outcomes and the recorded measure, if they differ.
 pub fn check_outcomes(
     outcomes: &Outcomes,
     reported: &EpochMetrics,
@@ -42,10 +42,10 @@ pub fn check_outcomes(
     }
 }
 
-/// By how much two means of the same losses may differ, relative, one of them summed batch by batch in
+/// The largest relative difference between two means of the same losses, when one of them is summed batch by batch in
 /// f32.
 const ROUNDING: f64 = 1e-4;
-/// The same of means of counts, summed in another order.
+/// The largest relative difference between two means of counts that are summed in different orders.
 const LAST_BITS: f64 = 1e-12;
 
 #[cfg(test)]

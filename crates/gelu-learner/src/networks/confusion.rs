@@ -1,9 +1,9 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-/// Which classes a network takes examples for: how many examples of each class it took for which.
+/// A confusion table: how many examples of each class the network assigned to each class.
 ///
-/// It prints as a table, one row per class of the examples, with the share of them that is wrong:
+/// It prints as a table with one row per true class, and the class's error rate:
 ///
 /// ```text
 ///       cat  dog  error
@@ -20,7 +20,7 @@ impl Confusion {
     /// The name of the file in a run's folder.
     pub const FILE: &str = "confusion.csv";
 
-    /// Counts pairs of an example's class and the class that was chosen.
+    /// Counts pairs of an example's class and its predicted class.
     ///
     /// # Panics
     ///
@@ -36,7 +36,7 @@ impl Confusion {
         &self.names
     }
 
-    /// Returns how many examples of `class` were taken for each class.
+    /// Returns how many examples of `class` the network assigned to each class.
     ///
     /// # Panics
     ///
@@ -45,7 +45,7 @@ impl Confusion {
         &self.counts[class]
     }
 
-    /// Returns how many examples of `class` were taken for `chosen`.
+    /// Returns how many examples of `class` the network assigned to `chosen`.
     ///
     /// # Panics
     ///
@@ -54,7 +54,8 @@ impl Confusion {
         self.counts[class][chosen]
     }
 
-    /// Returns the share of a class's examples that were taken for another; `None` where it has no examples.
+    /// Returns the share of a class's examples that the network assigned to another class; `None` if the class has no
+    /// examples.
     ///
     /// # Panics
     ///
@@ -64,7 +65,7 @@ impl Confusion {
         (all > 0).then(|| (all - self.counts[class][class]) as f64 / all as f64)
     }
 
-    /// As the text of a table: a line for each class of examples.
+    /// Returns the table as CSV: one line per true class.
     pub fn to_csv(&self) -> Vec<u8> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let head = std::iter::once("class").chain(self.names.iter().map(String::as_str));
@@ -77,11 +78,11 @@ impl Confusion {
         writer.into_inner().expect(written)
     }
 
-    /// What [`to_csv`](Self::to_csv) has written.
+    /// Reads a table that [`to_csv`](Self::to_csv) has written.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The problem, if the text is not such a table.
     pub fn from_csv(bytes: &[u8]) -> Result<Self, String> {
         let mut reader = csv::Reader::from_reader(bytes);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
@@ -104,7 +105,7 @@ impl Confusion {
 }
 
 impl AddAssign<&Self> for Confusion {
-    /// Adds another's counts of the same classes.
+    /// Adds the counts of another table of the same classes.
     fn add_assign(&mut self, other: &Self) {
         for (row, others) in self.counts.iter_mut().zip(&other.counts) {
             row.iter_mut().zip(others).for_each(|(count, other)| *count += other);

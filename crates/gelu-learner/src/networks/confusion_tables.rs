@@ -1,20 +1,21 @@
-//! Which classes are taken for which, where runs have counted that.
+//! Report section with the confusion tables of runs that saved them.
 
 use super::{Confusion, ReadRun};
 use gelu_compare::comparison::{Group, Headings, best_groups};
 use gelu_compare::extension::{Section, SectionTable};
 use gelu_compare::runs::ComparisonSnapshot;
 
-/// Of more classes the pairs alone are shown that are confused most.
+/// The largest number of classes for a full table. With more classes, the report lists only the most frequent
+/// confusions.
 const MOST_CLASSES: usize = 20;
-/// So many of them.
+/// The number of listed confusions.
 const PAIRS: usize = 10;
 
 /// Header and rows.
 type Cells = (Vec<String>, Vec<Vec<String>>);
 
-/// Returns what the runs of each arm took for what, at its best setting, its complete runs together; `None` where none has
-/// counted that.
+/// Returns a confusion table per arm at its best setting, summed over its complete runs; `None` if no run has a
+/// table.
 pub(super) fn section(snapshot: &ComparisonSnapshot) -> Option<Section> {
     let groups = best_groups(snapshot);
     let headings = Headings::of(&snapshot.axes, groups.iter().map(|group| &group.context));
@@ -57,7 +58,7 @@ fn percent(count: u64, all: u64) -> String {
     }
 }
 
-/// A row for each class, in percent of its examples.
+/// Returns a table with one row per class, in percent of the class's examples.
 fn matrix(confusion: &Confusion) -> Cells {
     let mut header = vec!["class".to_owned()];
     header.extend(confusion.names().iter().cloned());
@@ -73,7 +74,7 @@ fn matrix(confusion: &Confusion) -> Cells {
     (header, confusion.names().iter().enumerate().map(row).collect())
 }
 
-/// The classes that are taken for another most often.
+/// Returns the most frequent confusions.
 fn pairs(confusion: &Confusion) -> Cells {
     let mut pairs = Vec::new();
     for class in 0..confusion.names().len() {

@@ -1,28 +1,29 @@
 use serde::{Deserialize, Serialize};
 
-/// What was sampled together of a test set, in its order: a picture by itself, all words of a tweet,
-/// all frames of a recording. Groups are neighbours, and none is empty.
+/// The groups of a test set, in its order: examples that were sampled together, such as a single image, all words of
+/// a tweet, or all frames of a recording. The examples of a group are neighbours, and no group is empty.
 ///
-/// Written as pairs of a size and how many groups in a row have it: `[[1, 10000]]` are ten thousand
-/// pictures.
+/// The serialized form is pairs of a size and the number of consecutive groups of this size: `[[1, 10000]]` means ten
+/// thousand images.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<[usize; 2]>", into = "Vec<[usize; 2]>")]
 pub struct TestGroups {
-    /// Sizes above 0, no two neighbours alike, and how often each stands in a row.
+    /// Pairs of a size above 0 and the number of consecutive groups of this size; neighbouring pairs have different
+    /// sizes.
     rows: Vec<[usize; 2]>,
     groups: usize,
     examples: usize,
 }
 
 impl TestGroups {
-    /// Examples that were sampled one by one.
+    /// Creates groups of one example each.
     pub fn singles(examples: usize) -> Self {
         let mut groups = Self::default();
         groups.push([1, examples]).expect("no more examples than there are");
         groups
     }
 
-    /// Groups of these sizes; those without an example are left out.
+    /// Creates groups of these sizes; sizes of 0 are left out.
     pub fn of_sizes(sizes: impl IntoIterator<Item = usize>) -> Self {
         let mut groups = Self::default();
         for size in sizes.into_iter().filter(|&size| size > 0) {
@@ -31,22 +32,22 @@ impl TestGroups {
         groups
     }
 
-    /// How many groups.
+    /// Returns the number of groups.
     pub fn len(&self) -> usize {
         self.groups
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no groups.
     pub fn is_empty(&self) -> bool {
         self.groups == 0
     }
 
-    /// How many examples all of them have.
+    /// Returns the number of examples in all groups.
     pub fn examples(&self) -> usize {
         self.examples
     }
 
-    /// How many examples each has.
+    /// Returns the number of examples in each group.
     pub fn sizes(&self) -> impl Iterator<Item = usize> + '_ {
         self.rows.iter().flat_map(|&[size, count]| std::iter::repeat_n(size, count))
     }
@@ -118,7 +119,7 @@ mod tests {
         for text in [format!("[[{huge},2]]"), format!("[[1,{huge}],[1,1]]"), "[[1]]".to_owned()] {
             assert!(read(&text).is_err(), "{text}");
         }
-        // Counted, and nothing of it is made.
+        // The groups are only counted, not stored one by one.
         assert_eq!(read(&format!("[[1,{huge}]]")).unwrap().examples(), huge);
     }
 }

@@ -1,7 +1,7 @@
-//! What a comparison knows of networks: what they made of each test example, which classes they confuse, what they achieve
-//! under noise, and what their layers do.
+//! The parts of a comparison that concern networks: the outcome of each test example, confusion tables, metrics under
+//! noise, and measures of the layers.
 //!
-//! [`Networks`] brings this to the reports, tables and the dashboard of gelu-compare.
+//! [`Networks`] adds them to the reports, tables and dashboard of gelu-compare.
 
 mod check;
 mod confusion;
@@ -38,21 +38,21 @@ use serde_json::{Map, Value as Json};
 use std::any::Any;
 use std::sync::Arc;
 
-/// The name under which a comparison's documents list the amplitudes of noise that its metric is a mean over.
+/// The key in a comparison's documents for the noise amplitudes that its metric is a mean over.
 pub const AMPLITUDES: &str = "amplitudes";
 
-/// What [`Networks`] reads of a run.
+/// The data of a run that [`Networks`] reads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadRun {
-    /// What it achieves under noise, by amplitude; empty where that was not measured (yet).
+    /// The metrics under noise, by amplitude; empty if they are not measured (yet).
     pub noise: Vec<NoiseMetrics>,
-    /// What it made of each test example, once it is finished; `None` where that was not saved.
+    /// The outcome of each test example, once the run is finished; `None` if the run did not save them.
     pub outcomes: Option<Outcomes>,
-    /// Which classes it takes the test examples to be of, once it is finished; `None` where that was not counted.
+    /// The confusion table of the test examples, once the run is finished; `None` if the run did not save one.
     pub confusion: Option<Confusion>,
 }
 
-/// The extension of comparisons of networks.
+/// The extension of gelu-compare for comparisons of networks.
 #[derive(Debug)]
 pub struct Networks;
 
@@ -85,8 +85,8 @@ impl Extension for Networks {
         (read != ReadRun::default()).then(|| Arc::new(read) as Arc<dyn Any + Send + Sync>)
     }
 
-    /// The mean test error over the amplitudes declared; `None` where none are declared, or one was not measured: a mean
-    /// over others would be another metric.
+    /// Returns the mean test error over the declared amplitudes. `None` if none are declared or one was not measured,
+    /// because a mean over other amplitudes would be another metric.
     fn value(
         &self,
         snapshot: &ComparisonSnapshot,
@@ -100,7 +100,7 @@ impl Extension for Networks {
         (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
-    /// The interval for new test examples.
+    /// Returns the interval for new test examples.
     fn interval(
         &self,
         snapshot: &ComparisonSnapshot,
@@ -116,7 +116,7 @@ impl Extension for Networks {
             saved.iter().all(|outcomes| outcomes.are_of(primary, &amplitudes)).then_some(saved)
         });
         let Some(saved) = saved.collect::<Option<Vec<[&Outcomes; 2]>>>() else {
-            // Only what is measured on counted test examples can be said example by example.
+            // Outcomes exist only for a metric of a test set with a known number of examples.
             let is_due =
                 snapshot.primary().split == Some(Split::Test) && snapshot.test_examples > 0;
             return is_due.then(|| none("runs have not saved what they made of each")).flatten();
@@ -196,13 +196,13 @@ fn saved_outcomes(run: &RunSnapshot) -> Option<&Outcomes> {
     run.extras.get::<ReadRun>()?.outcomes.as_ref()
 }
 
-/// The amplitudes that the metric which decides is a mean over.
+/// Returns the noise amplitudes that the deciding metric is a mean over.
 fn amplitudes(snapshot: &ComparisonSnapshot) -> Vec<f64> {
     let listed = snapshot.extra.get(AMPLITUDES).and_then(Json::as_array);
     listed.into_iter().flatten().filter_map(Json::as_f64).collect()
 }
 
-/// The outcomes of a finished run that has measured this.
+/// Returns the outcomes of a finished run, after checking that they belong to its recorded measures.
 fn checked_outcomes(
     folder: &RunFolder,
     reported: Option<&EpochMetrics>,
@@ -216,11 +216,11 @@ fn checked_outcomes(
         .map_err(|problem| outcome_file::refusal(&folder.file(OUTCOMES), problem))
 }
 
-/// Returns which classes the network of a run takes the test examples to be of; `None` where that was not counted.
+/// Returns the confusion table of the test examples of a run; `None` if the run did not save one.
 ///
 /// # Errors
 ///
-/// When the file is there but damaged.
+/// If the file exists but is damaged.
 pub fn confusion_of(run: &RunFolder) -> Result<Option<Confusion>> {
     let path = run.file(Confusion::FILE);
     let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
@@ -228,12 +228,12 @@ pub fn confusion_of(run: &RunFolder) -> Result<Option<Confusion>> {
     Confusion::from_csv(&bytes).map(Some).map_err(refuse)
 }
 
-/// The value, or its error among the warnings.
+/// Returns the value, or adds the error to the warnings.
 fn noted<T>(result: Result<T>, warnings: &mut Vec<String>) -> Option<T> {
     result.map_err(|error| warnings.push(error.to_string())).ok()
 }
 
-/// `7,152`.
+/// Formats a number with separators: `7,152`.
 fn in_thousands(count: usize) -> String {
     let digits = count.to_string();
     let groups: Vec<&str> = digits

@@ -2,31 +2,31 @@ use super::Outcomes;
 use serde::Deserialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Where the mean difference lies for seeds and test examples like these, not on these test examples
-/// alone.
+/// A confidence interval of the mean difference for new seeds and new test examples of the same kind, not only for
+/// these test examples.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct NewExamples {
-    /// Its lower end.
+    /// The lower end.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end.
     pub high: f64,
-    /// From how many test examples it is, those that were sampled together counted once.
+    /// The number of groups of test examples; examples that were sampled together count as one group.
     pub groups: usize,
 }
 
-/// Why there is no interval over new examples.
+/// The reason why there is no interval over new examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoNewExamples {
-    /// The spread of seeds is unknown.
+    /// There are fewer than two seeds, so the spread of seeds is unknown.
     #[error("it takes the outcomes of two seeds or more, and there are those of {0}")]
     Seeds(usize),
-    /// The spread of test examples is unknown.
+    /// There are too few groups, so the spread of test examples is unknown.
     #[error(
         "the test examples come from {groups} {}, most of them from one: that says nothing of new ones",
         if *groups == 1 { "source" } else { "sources" }
     )]
     Groups {
-        /// How many groups there are.
+        /// The number of groups.
         groups: usize,
     },
     /// Two runs cannot be compared example by example.
@@ -35,20 +35,20 @@ pub enum NoNewExamples {
          {} in {}", sizes[0][0], sizes[0][1], sizes[1][0], sizes[1][1]
     )]
     TestSets {
-        /// Examples and groups of two runs.
+        /// The numbers of examples and groups of two runs.
         sizes: [[usize; 2]; 2],
     },
-    /// Two runs have kept different things of their examples.
+    /// Two runs saved outcomes of different measures.
     #[error("the runs have kept outcomes of different measures")]
     Measures,
 }
 
-/// The interval that covers the mean difference over new seeds and new test examples with probability
-/// 1 − `alpha`. `pairs` are the outcomes of the two runs of each seed.
+/// Returns the interval that covers the mean difference over new seeds and new test examples with probability 1 −
+/// `alpha`. `pairs` are the outcomes of the two runs of each seed.
 ///
-/// With d_sg the difference of the runs of seed s on group g (the mean over its examples), w_g the share
-/// of all examples that are in group g, n seeds and G groups, the difference on the test set is the
-/// ratio estimator d̄_s = Σ_g w_g d_sg of each seed, d̄ its mean over seeds, and
+/// Let d_sg be the difference between the runs of seed s on group g (the mean over the group's examples), w_g the
+/// share of all examples that are in group g, n the number of seeds and G the number of groups. The difference on the
+/// test set is the ratio estimator d̄_s = Σ_g w_g d_sg for each seed; d̄ is its mean over seeds, and
 ///
 /// ```text
 /// V_s  = Σ_s (d̄_s − d̄)² / (n(n − 1))                             of seeds
@@ -58,16 +58,16 @@ pub enum NoNewExamples {
 /// d̄ ± t₁₋ₐ⸝₂ · √V   with   V² / (V_s²/(n − 1) + V_g²/(G* − 1))   degrees of freedom
 /// ```
 ///
-/// G* = 1 / Σ_g w_g² is the number of groups of one size that would tell as much (Kish 1965), G where
-/// all are of one size. With it a few large groups are not taken for many.
+/// G* = 1 / Σ_g w_g² is the number of equal groups that would give as much information (Kish 1965); it is G if all
+/// groups have the same size. With G*, a few large groups do not count as many.
 ///
-/// The sum of two variances less that of the cells is the variance of a mean clustered in two ways
-/// (Cameron, Gelbach and Miller 2011); the degrees of freedom are Satterthwaite's.
+/// The sum of two variances minus that of the cells is the variance of a mean clustered in two ways (Cameron, Gelbach
+/// and Miller 2011); the degrees of freedom are Satterthwaite's.
 ///
 /// # Errors
 ///
-/// With fewer than two seeds; where G* is below 2; where runs were measured on different test sets or
-/// by different measures.
+/// If there are fewer than two seeds, if G* is below 2, or if the runs were measured on different test sets or by
+/// different measures.
 pub fn new_examples(pairs: &[[&Outcomes; 2]], alpha: f64) -> Result<NewExamples, NoNewExamples> {
     let seeds = pairs.len();
     if seeds < 2 {
@@ -81,7 +81,7 @@ pub fn new_examples(pairs: &[[&Outcomes; 2]], alpha: f64) -> Result<NewExamples,
     let examples = groups.examples() as f64;
     let weights: Vec<f64> = groups.sizes().map(|size| size as f64 / examples).collect();
     let effective = 1.0 / weights.iter().map(|w| w * w).sum::<f64>();
-    // Two groups of one size may fall a rounding short of 2.
+    // Rounding may put two groups of one size slightly below 2.
     if effective < 2.0 - 1e-9 {
         return Err(NoNewExamples::Groups { groups: groups.len() });
     }
@@ -107,12 +107,12 @@ fn check_alike(one: &Outcomes, other: &Outcomes) -> Result<(), NoNewExamples> {
     }
 }
 
-/// d_sg of one seed.
+/// Returns d_sg of one seed.
 fn difference([one, other]: &[&Outcomes; 2]) -> Vec<f64> {
     one.by_group().iter().zip(other.by_group()).map(|(one, other)| one - other).collect()
 }
 
-/// d̄, and V_s, V_g and V_sg; a row of `differences` is a seed.
+/// Returns d̄, and V_s, V_g and V_sg; a row of `differences` is a seed.
 fn variances(differences: &[Vec<f64>], weights: &[f64], effective: f64) -> (f64, [f64; 3]) {
     let n = differences.len() as f64;
     let of_seed = |row: &Vec<f64>| row.iter().zip(weights).map(|(d, w)| d * w).sum::<f64>();
@@ -134,7 +134,7 @@ fn variances(differences: &[Vec<f64>], weights: &[f64], effective: f64) -> (f64,
     (mean, [of_seeds, of_groups, of_both])
 }
 
-/// t₁₋ₐ⸝₂ with so many degrees of freedom, whole or not.
+/// Returns t₁₋ₐ⸝₂ for `freedom` degrees of freedom, whole or not.
 fn quantile(freedom: f64, alpha: f64) -> f64 {
     let t = StudentsT::new(0.0, 1.0, freedom).expect("there are more than 0 degrees of freedom");
     t.inverse_cdf(1.0 - alpha / 2.0)

@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 /// The name of the file in a run's folder.
 pub(super) const NOISE: &str = "noise.csv";
 
-/// What a trained network achieves on the test set under noise from Unif[−a, a].
+/// The metrics of a trained network on the test set under noise from Unif[−a, a].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseMetrics {
-    /// a.
+    /// The amplitude a.
     pub amplitude: f64,
-    /// Mean loss.
+    /// The mean loss.
     pub test_loss: f64,
-    /// Fraction classified wrongly; `None` where nothing is classified.
+    /// The share of wrongly classified examples; `None` if the network does not classify.
     pub test_error: Option<f64>,
 }
 
 impl NoiseMetrics {
-    /// The first value that cannot be, if there is one. A loss may be infinite, but is a number.
+    /// Describes the first invalid value, if there is one. A loss may be infinite, but not NaN.
     fn impossible(&self) -> Option<String> {
         let Self { amplitude, test_loss, test_error } = *self;
         let said = |name: &str, value: f64| Some(format!("{name} cannot be {}", number(value)));
@@ -32,11 +32,11 @@ impl NoiseMetrics {
         }
     }
 }
-/// Returns what a run achieves under noise; nothing where that was not measured.
+/// Returns the metrics of a run under noise; empty if they were not measured.
 ///
 /// # Errors
 ///
-/// When `noise.csv` is there but damaged.
+/// If `noise.csv` exists but is damaged.
 pub fn noise_of(run: &RunFolder) -> Result<Vec<NoiseMetrics>> {
     let path = &run.file(NOISE);
     let Some(bytes) = read_bytes(path)? else { return Ok(Vec::new()) };
@@ -54,11 +54,11 @@ pub fn noise_of(run: &RunFolder) -> Result<Vec<NoiseMetrics>> {
     Ok(noise)
 }
 
-/// Saves what the trained network of a run achieves under noise.
+/// Saves the metrics of a trained network under noise.
 ///
 /// # Errors
 ///
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub fn set_noise<S: Spec>(run: &ClaimedRun<S>, noise: &[NoiseMetrics]) -> Result<()> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for point in noise {

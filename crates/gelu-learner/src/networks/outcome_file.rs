@@ -3,12 +3,13 @@
 //! ```text
 //! {"format":2,"measure":"test-error","epoch":50,"groups":[[1,10000]],"amplitudes":[]}
 //! for every group the sum of its examples' outcomes, as a little-endian f64
-//! 32 bytes: the SHA-256 of all before
+//! 32 bytes: the SHA-256 of everything before
 //! ```
 //!
-//! `groups` says how many examples each group has, in the order of the test set: pairs of a size and how many
-//! groups in a row have it. An outcome is 1 where the example was classified wrongly, the share of `amplitudes`
-//! of noise under which it was (`noisy-test-error`), its loss (`test-loss`) or its squared error (`test-rmse`).
+//! `groups` gives the number of examples in each group, in the order of the test set: pairs of a size and the number
+//! of consecutive groups of this size. An outcome is 1 for a wrongly classified example, the share of the noise
+//! `amplitudes` under which the example was classified wrongly (`noisy-test-error`), its loss (`test-loss`) or its
+//! squared error (`test-rmse`).
 
 use super::{OutcomeKind, Outcomes, TestGroups};
 use crate::{Error, Result};
@@ -22,9 +23,9 @@ use std::path::Path;
 
 /// Name of the file in a run's folder.
 pub(crate) const OUTCOMES: &str = "outcomes.bin";
-/// Raised when the layout changes.
+/// Version of the layout; increase it when the layout changes.
 const FORMAT: u32 = 2;
-/// Bytes of a digest.
+/// Length of a digest in bytes.
 const DIGEST: usize = 32;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,34 +38,34 @@ struct Header {
     amplitudes: Vec<f64>,
 }
 
-/// Returns what the network of a run made of the test examples; `None` where that was not saved.
+/// Returns the outcomes of the test examples of a run; `None` if the run did not save them.
 ///
 /// # Errors
 ///
-/// When the file is there but damaged.
+/// If the file exists but is damaged.
 pub fn outcomes_of(run: &RunFolder) -> Result<Option<Outcomes>> {
     let path = run.file(OUTCOMES);
     let Some(bytes) = read_bytes(&path)? else { return Ok(None) };
     parse_outcomes(&path, &bytes).map(Some)
 }
 
-/// Saves what the network of a run made of the test examples.
+/// Saves the outcomes of the test examples of a run.
 ///
 /// # Errors
 ///
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub fn set_outcomes<S: Spec>(run: &ClaimedRun<S>, outcomes: &Outcomes) -> Result<()> {
     run.set_file(OUTCOMES, &outcomes_to_bytes(outcomes))
 }
 
-/// Rounds the sums in a file to that many significant digits, in powers of two, which compress well. Sums that are counts
-/// stay as they are, and so does a file that cannot be read.
+/// Rounds the sums in a file to `digits` significant decimal digits by clearing low bits, so that they compress well.
+/// Sums that are counts stay unchanged, and so does a file that cannot be read.
 pub(super) fn rounded(bytes: Vec<u8>, digits: u8) -> Vec<u8> {
     let Ok(outcomes) = understand(&bytes) else { return bytes };
     if matches!(outcomes.kind(), OutcomeKind::Error | OutcomeKind::NoisyError(_)) {
         return bytes;
     }
-    // Of the 52 bits behind the first one.
+    // The mantissa has 52 bits after the leading one.
     let kept = (f64::from(digits) * std::f64::consts::LOG2_10).ceil() as u32;
     let dropped = 52_u32.saturating_sub(kept);
     let half = 1_u64 << dropped >> 1;
@@ -74,13 +75,13 @@ pub(super) fn rounded(bytes: Vec<u8>, digits: u8) -> Vec<u8> {
     outcomes_to_bytes(&Outcomes::of_sums(outcomes.epoch(), sums, groups, kind))
 }
 
-/// The format alone, which is read before anything that a format may change.
+/// Only the version of the layout; read before the parts that depend on it.
 #[derive(Deserialize)]
 struct Formatted {
     format: u32,
 }
 
-/// The content of the file.
+/// Returns the content of the file.
 pub fn outcomes_to_bytes(outcomes: &Outcomes) -> Vec<u8> {
     let header = Header {
         format: FORMAT,
@@ -97,16 +98,16 @@ pub fn outcomes_to_bytes(outcomes: &Outcomes) -> Vec<u8> {
     bytes
 }
 
-/// Understands the content of the file; `path` is what errors call it.
+/// Parses the content of the file; error messages name `path`.
 ///
 /// # Errors
 ///
-/// When it is not what was written, or of another format.
+/// If the content is damaged or has another layout version.
 pub fn parse_outcomes(path: &Path, bytes: &[u8]) -> Result<Outcomes> {
     understand(bytes).map_err(|problem| refusal(path, problem))
 }
 
-/// The error of a file that cannot be used.
+/// Returns the error of a file that cannot be used.
 pub(super) fn refusal(path: &Path, problem: String) -> Error {
     let advice = "only intervals over new examples need it; remove it, and `gelu eval --outcomes` \
                   writes it anew";
@@ -184,7 +185,7 @@ mod tests {
         parse_outcomes(Path::new("run/outcomes.bin"), bytes)
     }
 
-    /// With the digest that belongs to it.
+    /// Appends the digest.
     fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
         bytes.extend(Sha256::digest(&bytes));
         bytes
@@ -197,7 +198,7 @@ mod tests {
         }
     }
 
-    /// The same rules in Python, run once:
+    /// Computed once with the same rules in Python:
     ///
     /// ```python
     /// import hashlib, struct

@@ -1,9 +1,9 @@
 use super::TestGroups;
 
-/// What a run made of the test examples at the epoch that is reported, as the measure that decides counts it:
-/// of each group of examples the sum of their outcomes, beside their count. An outcome is 1 where the example
-/// was classified wrongly, the share of noises under which it was, its loss, or its squared error. The mean over
-/// all examples is the measure, or its square.
+/// The outcomes of a run's test examples at the reported epoch, as the deciding measure counts them: for each group
+/// of examples, the sum of their outcomes. An outcome is 1 for a wrongly classified example, the share of noise
+/// amplitudes under which it was classified wrongly, its loss, or its squared error. The mean over all examples is
+/// the measure, or its square.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcomes {
     epoch: usize,
@@ -12,21 +12,22 @@ pub struct Outcomes {
     sums: Vec<f64>,
 }
 
-/// What an outcome of a test example is.
+/// The meaning of an outcome of a test example.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutcomeKind {
-    /// 1 where the example was classified wrongly, or else 0.
+    /// 1 if the example was classified wrongly, otherwise 0.
     Error,
-    /// The share of these amplitudes of noise under which it was classified wrongly.
+    /// The share of these noise amplitudes under which the example was classified wrongly.
     NoisyError(Vec<f64>),
-    /// Its loss.
+    /// The example's loss.
     Loss,
-    /// Its squared error, of a measure that is the root of their mean.
+    /// The example's squared error; the measure is the root of the mean.
     SquaredError,
 }
 
 impl Outcomes {
-    /// Of a measure that counts errors, from which examples were classified wrongly.
+    /// Creates outcomes of a measure that counts errors, from one value per example: `true` if it was classified
+    /// wrongly.
     ///
     /// # Panics
     ///
@@ -36,12 +37,12 @@ impl Outcomes {
         Self::of_sums(epoch, summed(&groups, counts), groups, OutcomeKind::Error)
     }
 
-    /// Of a measure that counts errors under noise, from which examples were classified wrongly at each
-    /// amplitude.
+    /// Creates outcomes of a measure that counts errors under noise, from one value per example at each amplitude:
+    /// `true` if it was classified wrongly.
     ///
     /// # Panics
     ///
-    /// As [`of_errors`](Self::of_errors), and if there is no amplitude.
+    /// If [`of_errors`](Self::of_errors) would panic, or if there is no amplitude.
     pub fn of_noise(epoch: usize, groups: TestGroups, wrong: Vec<(f64, Vec<bool>)>) -> Self {
         assert!(!wrong.is_empty(), "outcomes under noise are those of some noise");
         let (amplitudes, levels): (Vec<f64>, Vec<Vec<bool>>) = wrong.into_iter().unzip();
@@ -51,27 +52,28 @@ impl Outcomes {
         Self::of_sums(epoch, sums, groups, OutcomeKind::NoisyError(amplitudes))
     }
 
-    /// Of a measure that is a mean of losses, from that of each example.
+    /// Creates outcomes of a measure that is a mean of losses, from the loss of each example.
     ///
     /// # Panics
     ///
-    /// As [`of_errors`](Self::of_errors).
+    /// If [`of_errors`](Self::of_errors) would panic.
     pub fn of_losses(epoch: usize, groups: TestGroups, losses: Vec<f32>) -> Self {
         let sums = summed(&groups, losses.into_iter().map(f64::from).collect());
         Self::of_sums(epoch, sums, groups, OutcomeKind::Loss)
     }
 
-    /// Of a measure that is the root of a mean of squared errors, from that of each example.
+    /// Creates outcomes of a measure that is the root of a mean of squared errors, from the squared error of each
+    /// example.
     ///
     /// # Panics
     ///
-    /// As [`of_errors`](Self::of_errors).
+    /// If [`of_errors`](Self::of_errors) would panic.
     pub fn of_squared_errors(epoch: usize, groups: TestGroups, squares: Vec<f32>) -> Self {
         let sums = summed(&groups, squares.into_iter().map(f64::from).collect());
         Self::of_sums(epoch, sums, groups, OutcomeKind::SquaredError)
     }
 
-    /// Of any kind, from the sum of each group's outcomes.
+    /// Creates outcomes of any kind, from the sum of each group's outcomes.
     ///
     /// # Panics
     ///
@@ -82,27 +84,27 @@ impl Outcomes {
         Self { epoch, groups, kind, sums }
     }
 
-    /// The epoch, from 1.
+    /// Returns the epoch, from 1.
     pub fn epoch(&self) -> usize {
         self.epoch
     }
 
-    /// What was sampled together.
+    /// Returns the groups of examples that were sampled together.
     pub fn groups(&self) -> &TestGroups {
         &self.groups
     }
 
-    /// What is summed.
+    /// Returns the kind of the outcomes.
     pub fn kind(&self) -> &OutcomeKind {
         &self.kind
     }
 
-    /// The sum of each group's outcomes.
+    /// Returns the sum of each group's outcomes.
     pub fn sums(&self) -> &[f64] {
         &self.sums
     }
 
-    /// Name of the measure that they are of.
+    /// Returns the name of the measure.
     pub fn measure(&self) -> &'static str {
         match self.kind {
             OutcomeKind::Error => "test-error",
@@ -112,18 +114,19 @@ impl Outcomes {
         }
     }
 
-    /// Whether they are of the metric `name`, which is a mean over these amplitudes of noise, if there are any.
+    /// Returns whether these are outcomes of the metric `name`, which is a mean over `amplitudes` of noise, if there
+    /// are any.
     pub fn are_of(&self, name: &str, amplitudes: &[f64]) -> bool {
-        // Recipes write test-error, and programs test_error.
+        // Recipes write test-error; programs write test_error.
         self.measure() == name.replace('_', "-") && self.amplitudes() == amplitudes
     }
 
-    /// Whether they are outcomes of one kind, under the same noises: those of one measure.
+    /// Returns whether `other` has outcomes of the same measure: the same kind, under the same noise amplitudes.
     pub fn is_like(&self, other: &Self) -> bool {
         self.kind == other.kind
     }
 
-    /// The amplitudes of the noise; none where there was none.
+    /// Returns the noise amplitudes; empty without noise.
     pub fn amplitudes(&self) -> &[f64] {
         match &self.kind {
             OutcomeKind::NoisyError(amplitudes) => amplitudes,
@@ -131,17 +134,17 @@ impl Outcomes {
         }
     }
 
-    /// The measure of each group: the mean over its examples.
+    /// Returns the measure of each group: the mean over its examples.
     ///
-    /// Of a root r = √(mean e²) it is (r + ē²/r)/2 with the group's mean square ē². Weighted by the groups'
-    /// sizes these have r for their mean, and to first order they vary as r does when other groups are drawn:
-    /// the delta method (van der Vaart, Asymptotic Statistics, 1998, chapter 3).
+    /// For a root r = √(mean e²), the value is (r + ē²/r)/2 with the group's mean square ē². The mean of these
+    /// values, weighted by the groups' sizes, is r, and to first order they vary as r does when other groups are
+    /// sampled: the delta method (van der Vaart, Asymptotic Statistics, 1998, chapter 3).
     pub fn by_group(&self) -> Vec<f64> {
         let means = self.sums.iter().zip(self.groups.sizes()).map(|(sum, size)| sum / size as f64);
         match self.kind {
             OutcomeKind::SquaredError => {
                 let root = self.mean();
-                // Nothing varies where every error is 0.
+                // If every error is 0, nothing varies.
                 let part =
                     |square: f64| if root > 0.0 { (root + square / root) / 2.0 } else { 0.0 };
                 means.map(part).collect()
@@ -150,14 +153,14 @@ impl Outcomes {
         }
     }
 
-    /// The measure: the mean over all examples, and over the amplitudes; of squared errors its root.
+    /// Returns the measure: the mean over all examples and amplitudes; for squared errors, the root of the mean.
     pub fn mean(&self) -> f64 {
         let mean = self.sums.iter().sum::<f64>() / self.groups.examples() as f64;
         if self.kind == OutcomeKind::SquaredError { mean.sqrt() } else { mean }
     }
 }
 
-/// At how many of the levels each example was classified wrongly.
+/// Returns for each example the number of levels at which it was classified wrongly.
 fn counted(groups: &TestGroups, levels: &[Vec<bool>]) -> Vec<f64> {
     let examples = groups.examples();
     assert!(
@@ -168,7 +171,7 @@ fn counted(groups: &TestGroups, levels: &[Vec<bool>]) -> Vec<f64> {
     (0..examples).map(count).collect()
 }
 
-/// The sum of each group's values.
+/// Returns the sum of each group's values.
 fn summed(groups: &TestGroups, values: Vec<f64>) -> Vec<f64> {
     let examples = groups.examples();
     assert!(values.len() == examples, "every one of the {examples} test examples has its outcome");
@@ -180,7 +183,7 @@ fn summed(groups: &TestGroups, values: Vec<f64>) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Leaving one group out changes the root by what the jackknife of its parts says, to first order: the
+    /// To first order, leaving one group out changes the root as the jackknife of its parts predicts: the
     /// infinitesimal jackknife (Efron 1982, chapter 6) of √(mean e²).
     #[test]
     fn parts_of_a_root_have_it_for_their_mean_and_vary_as_it_does() {

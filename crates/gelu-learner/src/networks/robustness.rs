@@ -4,12 +4,11 @@ use gelu_compare::comparison::{Group, best_groups, colour};
 use gelu_compare::report::{Curve, Figure, Named, Panel, runs_and_data};
 use gelu_compare::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
 
-/// Name of the figure's file: it is Figure 3 of the paper.
+/// Name of the figure's file; it corresponds to Figure 3 of the paper.
 const NAME: &str = "figure-3";
 
-/// Accuracy and loss on the test set against the amplitude of the noise: the median over seeds of
-/// each arm at its best setting, in the first context. `None` where no noise
-/// was measured.
+/// Returns a figure of accuracy and loss on the test set by noise amplitude: the median over seeds of each arm at its
+/// best setting, in the first context with such runs. `None` if noise was not measured.
 pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Named> {
     let mut groups = best_groups(snapshot);
     groups.retain(|group| group.runs.iter().any(|run| !noise(run).is_empty()));
@@ -36,7 +35,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Named> {
     })
 }
 
-/// What a run achieves under noise.
+/// Returns the metrics of a run under noise.
 fn noise(run: &RunSnapshot) -> &[NoiseMetrics] {
     run.extras.get::<ReadRun>().map_or(&[], |read| &read.noise)
 }
@@ -58,7 +57,7 @@ fn panel(
     Panel { title: String::new(), y_axis: axis.to_owned(), curves }
 }
 
-/// The median over complete runs at every amplitude, ascending; a diverged one is the worst.
+/// Returns the median over complete runs at every amplitude, ascending; a diverged run counts as the worst.
 fn points(group: &Group<'_>, value: &impl Fn(&NoiseMetrics) -> Option<f64>) -> Vec<(f64, f64)> {
     let group = group.complete();
     let measured = || group.runs.iter().flat_map(|run| noise(run));

@@ -5,7 +5,7 @@ use gelu_compare::extension::{Extras, extend};
 use gelu_compare::runs::RunStatus;
 use gelu_compare::testing::example;
 
-/// GELU and ReLU at as many seeds; `shift` is by how much ReLU's test error is higher.
+/// Returns runs of GELU and ReLU at `seeds` seeds each; `shift` is the excess of ReLU's test error at a seed.
 fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> ComparisonSnapshot {
     extend(&[&Networks]);
     let mut snapshot = example();
@@ -97,7 +97,7 @@ fn where_runs_saved_no_outcomes_a_reason_is_given() {
         reason(&snapshot).unwrap(),
         "There is no interval for new test examples: runs have not saved what they made of each."
     );
-    // Where they are not examples of a test set, nothing is missing.
+    // No reason is given if the metric is not one of test examples.
     snapshot.criterion.primary = "train-loss".to_owned();
     assert_eq!(reason(&snapshot), None);
     snapshot.criterion.primary = "test-error".to_owned();

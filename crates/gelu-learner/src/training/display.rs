@@ -1,4 +1,4 @@
-//! What Burn's own terminal display shows of a training.
+//! Metrics of a training in Burn's own terminal display.
 
 use super::{Register, Training};
 use crate::Trainable;
@@ -7,9 +7,9 @@ use burn::train::{
     InferenceStep, MetricRegistration, SupervisedTraining, TextMetricRegistration, TrainStep,
 };
 
-/// Metrics for Burn's own terminal display, by the names of Burn's builder. Where one is registered, `train` of a
-/// program shows the training there if it has a terminal and no `--plain`. The network's outputs have to have
-/// what the metrics are made of (Burn's `Adaptor`).
+/// Metrics for Burn's own terminal display, with the method names of Burn's builder. If at least one is registered,
+/// `train` of a program shows the training in this display when it has a terminal and no `--plain`. The network's
+/// outputs must provide the inputs of the metrics (Burn's `Adaptor`).
 ///
 /// ```
 /// # use burn::train::metric::{Adaptor, LossInput, LossMetric};
@@ -75,19 +75,19 @@ impl<M: Trainable> Training<M> {
         self.shown(|burn| burn.metric_valid_numeric(metric))
     }
 
-    /// Whether Burn's display has anything to show.
+    /// Returns whether Burn's display has metrics to show.
     pub(crate) fn has_display(&self) -> bool {
         !self.display.is_empty()
     }
 
-    /// Leaves Burn's display out.
+    /// Turns Burn's display off.
     pub(crate) fn without_display(mut self) -> Self {
         self.display.clear();
         self
     }
 }
 
-/// Burn's builder with the metrics that were registered.
+/// Returns Burn's builder with the registered metrics.
 pub(super) fn registered<M: Trainable>(
     display: Vec<Register<M>>,
     training: SupervisedTraining<M>,

@@ -1,4 +1,4 @@
-//! What a run trains, and how: put together step by step.
+//! The description of a run's training, built step by step.
 
 mod display;
 mod prepared;
@@ -14,8 +14,8 @@ use burn::train::{InferenceStep, SupervisedTraining};
 
 type Input<M> = <M as InferenceStep>::Input;
 
-/// What a run trains, and how: a network, its optimiser and learning rate, its data, a number of epochs. Its
-/// methods have the names of Burn's `SupervisedTraining` where that has them.
+/// The description of a run's training: a network, its optimiser and learning rate, its data, and a number of epochs.
+/// Its methods have the same names as those of Burn's `SupervisedTraining`, if Burn has such a method.
 ///
 /// ```
 /// # use burn::data::dataloader::batcher::Batcher;
@@ -66,10 +66,10 @@ pub struct Training<M: Trainable> {
     attached: Option<serde_json::Value>,
 }
 
-/// What layers are probed on.
+/// The batch that layers are probed on.
 enum Probes<M: Trainable> {
     None,
-    /// The first split that is measured.
+    /// The first batch of the first measured split.
     Measured,
     On(BatchSource<Input<M>>),
 }
@@ -87,13 +87,14 @@ impl<M: Trainable> std::fmt::Debug for Training<M> {
 }
 
 impl<M: Trainable> Training<M> {
-    /// Trains a network, as it was built for a run, with an optimiser of Burn's or of gelu-training's, at a
-    /// learning rate: a number, or one of Burn's schedulers, as Burn's `Learner::new` takes them. A scheduler
-    /// makes a step per step of the optimiser and goes on exactly where it was after a kill.
+    /// Creates a training of `model`, the network built for a run, with an optimiser from Burn or gelu-training.
     ///
-    /// Parts of a network may have optimisers and learning rates of their own (Burn's `with_group`). Name such a
-    /// group by the path of its parameters (`ParamGroup::from_predicate("critic")`), because parameters get
-    /// [numbers](crate::numbered) instead of their random identities here.
+    /// `learning_rate` is a number or one of Burn's schedulers, as in Burn's `Learner::new`. A scheduler makes one
+    /// step per step of the optimiser, and a resumed run continues it exactly.
+    ///
+    /// Parts of a network can have optimisers and learning rates of their own (Burn's `with_group`). Name such a
+    /// group by the path of its parameters (`ParamGroup::from_predicate("critic")`), because this crate gives
+    /// parameters [numbers](crate::numbered) instead of their random identities.
     ///
     /// ```
     /// # use burn::optim::AdamConfig;
@@ -134,20 +135,20 @@ impl<M: Trainable> Training<M> {
         }
     }
 
-    /// Trains on this, shuffled anew every epoch. The last batch of an epoch holds what is left, unless the
+    /// Sets the training set, shuffled anew in every epoch. The last batch of an epoch holds the rest, unless the
     /// loader drops it.
     pub fn train(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
         self.train = Some(loader.into());
         self
     }
 
-    /// Chooses settings, and best epochs, on this: `valid_loss` and the like.
+    /// Sets the validation set, which chooses settings and best epochs: `valid_loss` and the like.
     pub fn valid(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
         self.valid = Some(loader.into());
         self
     }
 
-    /// Reports on this, which nothing is chosen on: `test_loss` and the like.
+    /// Sets the test set, which is only reported: `test_loss` and the like.
     pub fn test(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
         self.test = Some(loader.into());
         self
@@ -159,48 +160,50 @@ impl<M: Trainable> Training<M> {
         self
     }
 
-    /// Makes a step of the optimiser, and of the learning rate's scheduler, per this number of batches, with the
-    /// sum of their gradients, as Burn's does; the last step of an epoch takes the batches that are left.
+    /// Makes one step of the optimiser and of the learning rate's scheduler per `batches` batches, with the sum of
+    /// their gradients, as Burn does. The last step of an epoch uses the remaining batches.
     pub fn grads_accumulation(mut self, batches: usize) -> Self {
         self.grads_accumulation = batches;
         self
     }
 
-    /// Scales the gradients of a step down where the norm of all of them together is above this, as
-    /// `clip_grad_norm_` of PyTorch ([`gelu_training::clip_by_global_norm`]). The configs of optimisers
-    /// (`AdamConfig::with_grad_clipping`) clip each parameter by itself.
+    /// Scales the gradients of a step down if the norm of all of them together exceeds `largest`, like PyTorch's
+    /// `clip_grad_norm_` ([`gelu_training::clip_by_global_norm`]). The configs of optimisers
+    /// (`AdamConfig::with_grad_clipping`) clip each parameter separately.
     pub fn clip_norm(mut self, largest: f64) -> Self {
         self.clip_norm = Some(largest);
         self
     }
 
-    /// Ends the run where a metric has stopped improving, and restores the best epoch: its network is what the
-    /// run saves and its metrics are what the run reports.
+    /// Ends the run when a metric has stopped improving, and restores the best epoch: the run saves this epoch's
+    /// network and reports its metrics.
     pub fn early_stopping(mut self, strategy: EarlyStopping) -> Self {
         self.early_stopping = Some(strategy);
         self
     }
 
-    /// Measures the splits after every `epochs`-th epoch and after the last. In the others only `train_…`, of
-    /// the batches as they were trained on, has values.
+    /// Measures the splits after every `epochs`-th epoch and after the last one. The other epochs only have
+    /// `train_…`, measured on the batches during training.
     pub fn measure_every(mut self, epochs: usize) -> Self {
         self.measure_every = epochs;
         self
     }
 
-    /// Measures `train_…` on this after every epoch, dropout off: the training set as its batcher makes it
-    /// for measuring. Without it `train_…` is the mean over the batches as they were trained on, which costs
-    /// nothing. With it that mean of the loss has a column of its own, `batch_loss`: it is of networks that changed
-    /// during the epoch, with dropout and augmentation, so it cannot be compared with `test_loss`, and shows alone
-    /// how the steps of the optimiser went.
+    /// Measures `train_…` on `loader` after every epoch with dropout off: the training set, with a batcher for
+    /// measuring.
+    ///
+    /// Without it, `train_…` is the mean over the batches during training, which costs nothing. With it, that mean of
+    /// the loss moves to the column `batch_loss`. The mean is of a network that changes during the epoch, with
+    /// dropout and augmentation, so you cannot compare it with `test_loss`; it only shows the progress of the
+    /// optimiser.
     pub fn measure_train(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
         self.measure_train = Some(loader.into());
         self
     }
 
-    /// Measures one metric on further examples, next to the splits: under other noise, or from another region.
-    /// `column` is what files call the result, `test_outside`; `metric` is `loss` or a metric of the network's
-    /// output.
+    /// Measures one metric on further examples besides the splits, for example under other noise or from another
+    /// region. `column` is the name of the result in files, such as `test_outside`; `metric` is `loss` or a metric of
+    /// the network's output.
     pub fn measure_on(
         mut self,
         column: &str,
@@ -211,26 +214,26 @@ impl<M: Trainable> Training<M> {
         self
     }
 
-    /// Measures after every epoch what the activation layers of gelu-core do: how many outputs are 0 and
-    /// units dead, what pre-activations and gradients are like
-    /// ([`LayerMeasure`](crate::networks::LayerMeasure)), on the first batch of `.valid(…)` as its
-    /// batcher makes it. Without a validation set it is that of `.test(…)`, else of `.measure_train(…)`, else
-    /// of `.train(…)`.
+    /// Measures the activation layers of gelu-core after every epoch: shares of zero outputs and dead units,
+    /// pre-activations and gradients ([`LayerMeasure`](crate::networks::LayerMeasure)).
+    ///
+    /// It uses the first batch of `.valid(…)` as its batcher makes it. Without a validation set it uses `.test(…)`,
+    /// otherwise `.measure_train(…)`, otherwise `.train(…)`.
     pub fn probes(mut self) -> Self {
         self.probes = Probes::Measured;
         self
     }
 
-    /// Measures what the layers do, as [`probes`](Self::probes), on the first batch of this.
+    /// Measures the layers like [`probes`](Self::probes), on the first batch of `loader`.
     pub fn probes_on(mut self, loader: impl Into<BatchSource<Input<M>>>) -> Self {
         self.probes = Probes::On(loader.into());
         self
     }
 
-    /// Records numeric metrics of Burn's, or of your own that implement Burn's `Metric` and `Numeric`, of every
-    /// split that is measured: `AurocMetric` becomes the columns `valid_auroc_…` and `test_auroc_…`, with the
-    /// values that Burn computes at the end of a split. The network's outputs have to have what the metrics are
-    /// made of (Burn's `Adaptor`).
+    /// Records numeric metrics for every measured split: Burn's, or your own that implement Burn's `Metric` and
+    /// `Numeric`. `AurocMetric` becomes the columns `valid_auroc_…` and `test_auroc_…`, with the values that Burn
+    /// computes at the end of a split. The network's outputs must provide the inputs of the metrics (Burn's
+    /// `Adaptor`).
     ///
     /// ```
     /// # use burn::train::metric::{AccuracyMetric, ClassReduction, ConfusionStatsInput, AccuracyInput};
@@ -250,25 +253,24 @@ impl<M: Trainable> Training<M> {
         self
     }
 
-    /// Calls a function with the number of each epoch that begins, from 1, before its first batch.
+    /// Calls `function` with the number of each epoch, from 1, before its first batch.
     pub fn on_epoch(mut self, function: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_epoch = Box::new(function);
         self
     }
 
-    /// Gives the classes names, by their numbers. Then each split that is measured has the error of each class
-    /// (`test_error_cat`: the share of cats that are taken for something else), the run saves which classes test
-    /// examples were taken for ([`Confusion`](crate::Confusion)), and the names are saved with the network
-    /// ([`Trained::class_names`](crate::Trained::class_names)). The network's output has to say the
+    /// Names the classes, by their numbers. Then each measured split has the error of each class (`test_error_cat`:
+    /// the share of cats that the network assigns to another class), the run saves a confusion table of the test
+    /// examples ([`Confusion`](crate::Confusion)), and the names are saved with the network
+    /// ([`Trained::class_names`](crate::Trained::class_names)). The network's output must report the
     /// [classes](crate::ModelOutput::classes); Burn's `ClassificationOutput` does.
     pub fn class_names(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.class_names = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Saves a value with the network: what predicting needs beside its parameters, such as the mean and the
-    /// deviation of inputs, or a vocabulary. [`Trained::attached`](crate::Trained::attached)
-    /// gives it back.
+    /// Saves a value with the network that prediction needs besides the parameters, such as the mean and the
+    /// deviation of inputs, or a vocabulary. [`Trained::attached`](crate::Trained::attached) returns it.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! A training, once all of it is known, as the loop wants it.
+//! A complete, checked training, ready for the training loop.
 
 use super::display::registered;
 use super::{Input, OnEpoch, Probes, Register, Training};
@@ -13,24 +13,24 @@ use burn::train::{InferenceStep, SupervisedTraining, TrainLoader, ValidLoader};
 use gelu_compare::measure::{Direction, Measure, Split};
 use gelu_compare::names::number;
 
-/// A training whose numbers make sense, with its loaders on the device.
+/// A training whose numbers are valid, with its loaders on the device.
 pub(crate) struct Prepared<M: Trainable> {
     pub(crate) model: M,
     pub(crate) optimizer: ModuleOptimizer,
     pub(crate) learning_rate: ModuleLrScheduler,
     pub(crate) num_epochs: usize,
-    /// The batches of the epochs that are left, one pass after the other.
+    /// The batches of the remaining epochs, one pass after the other.
     pub(crate) train: TrainLoader<M>,
     pub(crate) steps: Steps,
     pub(crate) measured: MeasuredSplits<M>,
     pub(crate) early_stopping: Option<EarlyStopping>,
     pub(crate) on_epoch: OnEpoch,
-    /// What is saved with the network.
+    /// Values saved with the network.
     pub(crate) metadata: Metadata,
     display: Vec<Register<M>>,
 }
 
-/// How batches become steps of the optimiser.
+/// The rules by which batches become steps of the optimiser.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steps {
     /// Batches per step.
@@ -39,23 +39,23 @@ pub(crate) struct Steps {
     pub(crate) clip_norm: Option<f64>,
 }
 
-/// The splits that are measured, dropout off.
+/// The measured splits, with dropout off.
 pub(crate) struct MeasuredSplits<M: Trainable> {
-    /// Epochs from one time to the next.
+    /// Number of epochs from one measurement to the next.
     pub(crate) every: usize,
-    /// What is trained on; without it the batches count as they were trained on, dropout on.
+    /// The training set; `None` if the training metrics come from the training batches, with dropout on.
     pub(crate) train: Option<ValidLoader<M>>,
     pub(crate) valid: Option<ValidLoader<M>>,
     pub(crate) test: Option<ValidLoader<M>>,
-    /// Layers are probed on its first batch.
+    /// The loader whose first batch the layers are probed on.
     pub(crate) probed: Option<ValidLoader<M>>,
     pub(crate) further: Vec<Further<M>>,
     pub(crate) recorders: Vec<Box<dyn Recorder<M>>>,
-    /// The names of the classes; empty where they have none.
+    /// The names of the classes; empty if they have none.
     pub(crate) class_names: Vec<String>,
 }
 
-/// Examples of which one metric is measured, next to the splits.
+/// Examples on which one metric is measured, besides the splits.
 pub(crate) struct Further<M: Trainable> {
     pub(crate) column: String,
     pub(crate) metric: &'static str,
@@ -73,19 +73,19 @@ impl<M: Trainable> Prepared<M> {
         !self.display.is_empty()
     }
 
-    /// Registers what Burn's display shows.
+    /// Registers the metrics of Burn's display.
     pub(crate) fn registered(&mut self, training: SupervisedTraining<M>) -> SupervisedTraining<M> {
         registered(std::mem::take(&mut self.display), training)
     }
 }
 
 impl<M: Trainable> Training<M> {
-    /// Checks the training of a run of that seed, `done` of whose epochs are over, and makes its loaders. Of the
-    /// metrics in `higher`, higher values are better.
+    /// Checks the training of the run with this seed, `done` of whose epochs are finished, and creates its loaders.
+    /// For the metrics in `higher`, higher values are better.
     ///
     /// # Errors
     ///
-    /// When there is nothing to train on, or a number makes no sense.
+    /// If there are no training examples, or a number is invalid.
     pub(crate) fn prepared(
         self,
         seed: u64,
@@ -117,7 +117,7 @@ impl<M: Trainable> Training<M> {
                 number(largest)
             ));
         }
-        // Of a scheduler the first rate is all that can be known; those that follow are checked step by step.
+        // Of a scheduler, only the first rate is known here; the training checks the later ones step by step.
         let first = self.learning_rate.clone().step().base();
         check_rate(first)?;
         let loader = |split: &str, source: &BatchSource<Input<M>>| -> Result<ValidLoader<M>> {
@@ -184,12 +184,12 @@ impl<M: Trainable> Training<M> {
     }
 }
 
-/// Refuses a learning rate that nothing can be learned at.
+/// Checks that the learning rate is finite and not negative.
 pub(crate) fn check_rate(rate: f64) -> Result<()> {
     match rate.is_finite() && rate >= 0.0 {
         true => Ok(()),
         false => {
-            refuse(format!("the learning rate is {}; it has to be a number above 0", number(rate)))
+            refuse(format!("the learning rate is {}; it has to be a number, at least 0", number(rate)))
         }
     }
 }

@@ -10,7 +10,7 @@ fn training() -> Training<Net> {
     Training::new(Net::new(|_| ()), SgdConfig::new().init(), RATE).num_epochs(2)
 }
 
-/// A loader whose batcher adds a number that tells it from others.
+/// Returns a loader whose batcher adds `plus`, so that tests can distinguish loaders.
 fn load(examples: usize, plus: usize) -> Loader<usize, Batch> {
     Loader::new(below(examples), Plus(plus))
 }
@@ -27,9 +27,9 @@ fn a_loader_counts_a_last_batch_that_is_not_full_unless_it_is_dropped() {
     assert_eq!(load(5, 0).num_batches(), 0);
 }
 
-/// The orders are those of `numpy`-free Python: ChaCha8 from D. J. Bernstein's description (checked by the vector
-/// in rand_chacha's documentation), the key by PCG32 as rand_core documents it, stream 2e + 1 for epoch e, and
-/// a Fisher–Yates shuffle whose indices come from one draw below 12! as rand documents it.
+/// The orders come from Python without `numpy`: ChaCha8 from D. J. Bernstein's description (checked against the
+/// vector in rand_chacha's documentation), the key by PCG32 as rand_core documents it, stream 2e + 1 for epoch e, and
+/// a Fisher–Yates shuffle whose indices come from one random number below 12! as rand documents it.
 #[test]
 fn an_epoch_has_the_order_of_its_number_also_after_others() {
     let train = |done| prepared(training().train(load(10, 0).batch_size(10)), done).unwrap().train;
@@ -52,7 +52,7 @@ fn every_part_has_its_own_batcher_and_probes_are_of_validation() {
     let measured = prepared(all(), 0).unwrap().measured;
     let batches =
         |loader: &Option<burn::train::ValidLoader<Net>>| pass(loader.as_ref().unwrap().as_ref());
-    // Without a batch size of its own it is that of the training's.
+    // Without a batch size, the loader uses that of `.train(…)`.
     assert_eq!(batches(&measured.valid), [vec![200, 201], vec![202]]);
     assert_eq!(batches(&measured.test), [[300, 301, 302]]);
     assert_eq!(batches(&measured.train), [vec![400, 401], vec![402]]);
@@ -115,6 +115,6 @@ fn what_cannot_be_trained_is_refused_with_what_to_do() {
     ] {
         assert_eq!(refused(training), said);
     }
-    // What is measured may be less than a batch of the training's.
+    // A measured split may have fewer examples than a training batch.
     assert!(prepared(sound().valid(load(1, 0)), 0).is_ok());
 }

@@ -1,6 +1,6 @@
-//! The interval over new examples: beside numpy's on random outcomes (`new_examples.py` beside this file
-//! makes `new_examples.json`), and how often it covers by simulation. `GELU_SIMULATIONS=20000` simulates
-//! so many tables of each kind.
+//! Tests of the interval over new examples: a comparison with numpy on random outcomes (`new_examples.py` in this
+//! folder makes `new_examples.json`), and a simulation of its coverage. `GELU_SIMULATIONS=20000` simulates 20,000
+//! tables of each kind.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -69,27 +69,27 @@ fn intervals_over_new_examples_are_those_of_numpy() {
     assert!(intervals >= 40 && none >= 3, "{intervals} intervals, {none} without one");
 }
 
-/// Tables of each kind; of a coverage of 95 % the standard error is 1.3 points with 300.
+/// Number of simulated tables of each kind. With 300, the standard error of a coverage of 95% is 1.3 points.
 fn repetitions() -> usize {
     let asked = std::env::var("GELU_SIMULATIONS").ok();
     asked.map_or(300, |text| text.parse().unwrap())
 }
 
-/// A standard normal number, by Box and Muller.
+/// Returns a standard normal random number, by Box and Muller.
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     let radius: f64 = random.random::<f64>();
     (-2.0 * (1.0 - radius).ln()).sqrt() * (TAU * random.random::<f64>()).cos()
 }
 
-/// How often 95 % intervals cover the true difference, 0: that over new examples, and that over seeds on
-/// one test set.
+/// The share of 95% intervals that cover the true difference, 0: of intervals over new examples, and of intervals
+/// over seeds on one test set.
 #[derive(Debug, Default)]
 struct Coverage {
     new_examples: f64,
     seeds: f64,
 }
 
-/// Simulates comparisons: `table` draws the outcomes of both runs of every seed.
+/// Simulates comparisons; `table` samples the outcomes of both runs of every seed.
 fn simulate(table: impl Fn(&mut ChaCha8Rng) -> Vec<[Outcomes; 2]>) -> Coverage {
     let mut random = ChaCha8Rng::seed_from_u64(20_261_123);
     let mut coverage = Coverage::default();
@@ -108,7 +108,7 @@ fn simulate(table: impl Fn(&mut ChaCha8Rng) -> Vec<[Outcomes; 2]>) -> Coverage {
     coverage
 }
 
-/// Asks for a coverage within 4 standard errors of this range.
+/// Asserts that the coverage is within 4 standard errors of `range`.
 #[track_caller]
 fn assert_covers(what: &str, coverage: &Coverage, range: [f64; 2]) {
     eprintln!("{what}: {coverage:?}");
@@ -118,8 +118,8 @@ fn assert_covers(what: &str, coverage: &Coverage, range: [f64; 2]) {
     assert!(low - slack <= found && found <= high + slack, "{what}: {coverage:?}");
 }
 
-/// Differences as sums of an effect of the seed, one of the group and one of both; what each adds to the
-/// variance of the mean, in the same unit.
+/// Returns a sampler of differences that are sums of an effect of the seed, one of the group and one of both. `parts`
+/// are their contributions to the variance of the mean, all in the same unit.
 fn nested(
     seeds: usize,
     groups: &TestGroups,
@@ -165,7 +165,7 @@ fn means_over_new_examples_are_covered_whatever_varies() {
 #[test]
 fn groups_of_unequal_size_are_covered_too() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
-    // As tweets have words, and as recordings have frames.
+    // Groups of different sizes, like the words of tweets or the frames of recordings.
     let sizes = |random: &mut ChaCha8Rng, groups: usize, spread: f64| {
         let size = |_| 1 + (12.0 * (spread * normal(random)).exp()) as usize;
         TestGroups::of_sizes((0..groups).map(size).collect::<Vec<_>>())
@@ -183,8 +183,8 @@ fn groups_of_unequal_size_are_covered_too() {
     }
 }
 
-/// Errors as classifiers make them: words of a tweet are hard together, the two arms have each
-/// their own weaknesses, and neither is better.
+/// Errors like those of classifiers: the words of a tweet are hard together, each of the two arms has its own
+/// weaknesses, and neither is better.
 #[test]
 fn shares_of_errors_over_new_groups_are_covered() {
     let (seeds, tweets) = (12, 400);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-/// Burn's display asks for keys in a way that crossterm does not answer by itself.
+/// Burn's display polls for keys in a way that crossterm alone does not answer.
 #[test]
 fn keys_reach_burns_display() {
     let sandbox = Sandbox::of_example("odd_network");
@@ -22,7 +22,7 @@ fn keys_reach_burns_display() {
     });
     let mut keyboard = pair.master.take_writer().unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
-    // The first asks whether to quit, the second stops the training.
+    // The first key opens the question whether to quit, the second stops the training.
     let ended = loop {
         for key in [b"q", b"s"] {
             keyboard.write_all(key).unwrap();

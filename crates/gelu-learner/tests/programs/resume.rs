@@ -1,4 +1,4 @@
-//! Runs that end without a word in the middle of an epoch.
+//! Tests of runs that abort in the middle of an epoch.
 
 use crate::with;
 use gelu_compare::testing::Outcome;
@@ -8,14 +8,14 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 
-/// How a process ends that aborts.
+/// The signal of a process that aborts.
 const SIGABRT: i32 = 6;
 
 #[test]
 fn a_checkpoint_of_another_architecture_is_refused_with_what_to_do() {
     let sandbox = Sandbox::of_example("odd_network");
     let train = ["train", "--out", "one"];
-    // In the second epoch.
+    // Step 20 is in the second epoch.
     let died = sandbox.command(&train).env("ODD_DIES_AT", "20").output().unwrap();
     assert_eq!(died.status.signal(), Some(SIGABRT));
     let changed = Outcome(sandbox.command(&train).env("ODD_SPARE", "5").output().unwrap());
@@ -26,8 +26,8 @@ fn a_checkpoint_of_another_architecture_is_refused_with_what_to_do() {
     sandbox.run(&train).success();
 }
 
-/// Whatever a training has, a run that is killed in any step ends with the bits of one that was not.
-/// `GELU_TEST_SEED` draws other steps.
+/// With every feature, a run that is killed in any step ends bit-identical to an uninterrupted run. `GELU_TEST_SEED`
+/// changes the random steps.
 #[test]
 fn each_feature_resumes_exactly_from_a_random_step() {
     let sandbox = Sandbox::of_example("odd_network");
@@ -70,7 +70,7 @@ fn each_feature_resumes_exactly_from_a_random_step() {
         let folder = sandbox.path("pieces").join(run["folder"].as_str().unwrap());
         assert!(folder.join("model.bpk").exists(), "results.json names each run's folder");
         match run["fault"].as_str().unwrap() {
-            // Four epochs after the best one, which is what the run reports.
+            // The run stops four epochs after the best one, which it reports.
             "stops" => {
                 let errors: Vec<f64> =
                     epochs.iter().map(|epoch| number(epoch, "valid_error").unwrap()).collect();
@@ -91,7 +91,7 @@ fn each_feature_resumes_exactly_from_a_random_step() {
                 let last = epochs.last().unwrap();
                 let accuracy = number(last, "test_accuracy").unwrap();
                 let error = number(last, "test_error").unwrap();
-                // Burn's, of this one batch, in percent.
+                // Burn's accuracy is in percent, and the split is one batch.
                 assert!((accuracy - 100.0 * (1.0 - error)).abs() < 1e-9, "{accuracy} {error}");
                 let area = number(last, "test_auroc_macro").unwrap();
                 assert!((50.0..=100.0).contains(&area), "{area}");

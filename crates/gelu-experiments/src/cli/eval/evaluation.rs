@@ -1,4 +1,4 @@
-//! What trained networks achieve, as a document or tables.
+//! Metrics of trained networks, as a document or tables.
 
 use crate::comparison::label;
 use crate::training::{LearnedGelu, Spread};
@@ -9,14 +9,14 @@ use gelu_learner::networks::NoiseMetrics;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What one trained network achieves.
+/// The metrics of one trained network.
 #[derive(Debug, Serialize)]
 pub(super) struct Evaluation {
     pub(super) run: PathBuf,
     pub(super) activation: String,
     pub(super) learning_rate: f64,
     pub(super) dropout: f64,
-    /// What it has learned, where the data are points.
+    /// The learned formula, if the data are points of a formula.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) formula: Option<String>,
     pub(super) seed: u64,
@@ -27,30 +27,30 @@ pub(super) struct Evaluation {
     pub(super) valid_error: Option<f64>,
     pub(super) test_loss: f64,
     pub(super) test_error: Option<f64>,
-    /// Where a formula was learned, the root of the loss, in the formula's deviation.
+    /// The root of the test loss in the formula's standard deviation, if the network learned a formula.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) test_rmse: Option<f64>,
-    /// Where a table's number was learned, the share of its variance that is left unexplained.
+    /// The unexplained share of the variance, if the network learned a number of a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) test_unexplained: Option<f64>,
-    /// The root of the loss around the points that it was learned at.
+    /// The root of the loss outside the range of the training points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) test_outside: Option<f64>,
-    /// Of a text: the test loss in bits a byte of it.
+    /// The test loss in bits per byte of the text, if the data are a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) test_bits_per_byte: Option<f64>,
-    /// What the network of a text wrote, where it was asked to.
+    /// The text that the network wrote, if the user asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) written: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) noise: Vec<NoiseMetrics>,
-    /// Of a network whose GELUs are learned.
+    /// The learned GELUs, if the network has any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) learned: Vec<LearnedGelu>,
 }
 
 impl Evaluation {
-    /// Its dropout rate, or the name of the formula that it has learned.
+    /// Returns the dropout rate, or the name of the learned formula.
     fn at(&self) -> String {
         let name = self.formula.as_ref().and_then(|formula| formula.split('=').next());
         name.map_or_else(|| self.dropout.to_string(), str::to_owned)
@@ -68,7 +68,7 @@ pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
         false => &["test error"],
     });
     header.extend(is_text.then_some("bits a byte"));
-    // Those of formulas are of any size.
+    // Losses of formulas can have any size.
     let unit = Unit::own(if of_formulas { 0 } else { 4 });
     let loss = |loss: f64| unit.shown(loss);
     let or_dash = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), loss);
@@ -108,7 +108,7 @@ pub(super) fn table(evaluations: &[Evaluation], synthetic: bool) -> String {
     text
 }
 
-/// What each network achieves under noise, a row for each amplitude; `None` where there is none.
+/// Returns a table of the metrics under noise, one row per network and amplitude; `None` without noise.
 fn noise_table(evaluations: &[Evaluation]) -> Option<String> {
     let of = |evaluation: &Evaluation| {
         let run = [
@@ -131,12 +131,12 @@ fn noise_table(evaluations: &[Evaluation]) -> Option<String> {
     (!rows.is_empty()).then(|| number_table(&header, rows.into_iter()))
 }
 
-/// A fraction in percent.
+/// Formats a fraction in percent.
 fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
 }
 
-/// What learnable GELUs have learned, a row a layer; `None` where there are none.
+/// Returns a table of learned GELUs, one row per layer; `None` if there are none.
 fn learned_table(evaluations: &[Evaluation]) -> Option<String> {
     let spread = |spread: Spread| {
         format!("{:.3} [{:.3}, {:.3}]", spread.median, spread.lowest, spread.highest)

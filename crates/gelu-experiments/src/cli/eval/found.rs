@@ -1,4 +1,4 @@
-//! What a folder holds: finished runs, where their data were, what decides.
+//! Reads a results folder: its finished runs, the location of their data, and the deciding metric.
 
 use crate::comparison::ComparisonReader;
 use crate::data::{self, DataSet};
@@ -10,7 +10,7 @@ use gelu_compare::runs::{Experiment, RunFolder, RunSnapshot, RunStatus};
 use gelu_learner::Trained;
 use std::path::{Path, PathBuf};
 
-/// The finished runs of a comparison, or the one run that a folder is.
+/// Returns the finished runs of a comparison, or the run if `folder` is a run's folder.
 pub(super) fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
     let runs = match folder.join("run.toml").exists() {
         true => vec![RunFolder::at(folder)],
@@ -38,7 +38,7 @@ pub(super) fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
     }
 }
 
-/// The run of a folder: its own, or the best of the comparison.
+/// Returns the run if `folder` is a run's folder, otherwise the best run of the comparison.
 pub(in crate::cli) fn run_of(folder: &Path) -> Result<RunFolder> {
     match folder.join("run.toml").exists() {
         true => Ok(RunFolder::at(folder)),
@@ -46,7 +46,7 @@ pub(in crate::cli) fn run_of(folder: &Path) -> Result<RunFolder> {
     }
 }
 
-/// The data that a run was trained on.
+/// Loads the data that a run was trained on.
 pub(in crate::cli) fn data_of(
     folder: &Path,
     run: &RunFolder,
@@ -57,14 +57,15 @@ pub(in crate::cli) fn data_of(
     data::load(&spec.asked(), place.as_deref())
 }
 
-/// Where the comparison's data were read from, if they are still there or have no customary place.
+/// Returns the folder that the comparison's data were read from, if it still exists, or if the data are the user's
+/// own.
 pub(super) fn location(folder: &Path, set: &str) -> Option<PathBuf> {
     let comparison = ComparisonFolder::open(&comparison_of(folder)).ok()?.comparison().ok()?;
     let is_own = data::own::kinds().iter().any(|kind| kind.name == set);
     comparison.data.location.filter(|place| is_own || place.exists())
 }
 
-/// What the comparison is decided by.
+/// Returns the criterion of the comparison's verdicts.
 pub(super) fn criterion(folder: &Path) -> Result<Criterion> {
     let comparison = comparison_of(folder);
     let criterion = ComparisonFolder::open(&comparison)?.comparison()?.recipe.design().criterion();
@@ -77,7 +78,7 @@ pub(super) fn criterion(folder: &Path) -> Result<Criterion> {
     }
 }
 
-/// The comparison's folder: this one, or that in which the folder of a run lies.
+/// Returns the comparison's folder: `folder`, or the comparison of the run in `folder`.
 fn comparison_of(folder: &Path) -> PathBuf {
     match folder.join("run.toml").exists() {
         true => folder.join("../.."),

@@ -1,4 +1,4 @@
-//! What is measured of a run, kept with it.
+//! Saves measurements with a run.
 
 use crate::recipe::NoiseRecipe;
 use crate::runs::{ClaimedRun, Comparison, RunSpec};
@@ -12,12 +12,12 @@ use gelu_learner::networks::{
 };
 use std::time::Duration;
 
-/// Keeps what was measured under noise with the run. An amplitude that was measured before keeps its
-/// result: a verdict may go by it, and noise is a function of the amplitude, so that all runs of a
-/// comparison saw the same, whichever list it stood in.
+/// Saves the metrics under noise with the run. An amplitude that was measured before keeps its earlier result,
+/// because a verdict may use it. The noise depends only on the amplitude, so all runs of a comparison get the same
+/// noise, whatever list of amplitudes it was measured in.
 pub(super) fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]) -> Result<()> {
     let claimed = claim(run, spec)?;
-    // Read while nobody else can add to it.
+    // Read after the claim, so that no other process can add results in between.
     let mut all = noise_of(run)?;
     for point in noise {
         if all.iter().all(|known| known.amplitude != point.amplitude) {
@@ -28,7 +28,7 @@ pub(super) fn keep_noise(run: &RunFolder, spec: &RunSpec, noise: &[NoiseMetrics]
     set_noise(&claimed, &all)
 }
 
-/// Keeps what the network of a run makes of each test example, unless that was kept already.
+/// Saves the outcome of each test example of a run, unless the run has them already.
 pub(super) fn keep_outcomes(
     run: &RunFolder,
     spec: &RunSpec,
@@ -60,7 +60,7 @@ pub(super) fn keep_outcomes(
     set_outcomes(&claim(run, spec)?, &outcomes)
 }
 
-/// How long a worker on another host may be without a heartbeat.
+/// Returns how long a worker on another host may go without a heartbeat.
 fn silence(run: &RunFolder) -> Duration {
     Duration::from_secs(Comparison::default_lease(run.path()))
 }

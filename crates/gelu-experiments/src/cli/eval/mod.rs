@@ -23,20 +23,19 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(super) struct Eval {
-    /// A comparison's folder, or that of one run
+    /// Folder of a comparison or of one run
     folder: PathBuf,
-    /// Folder that holds the data set's files
+    /// Folder with the data set's files
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Device to evaluate on
     #[arg(long, value_name = "NAME")]
     device: Option<DeviceName>,
-    /// Measure under noise from Unif[-a, a] too, for each of these a, and keep the results for
-    /// `gelu report`; an a that was measured before keeps its own
+    /// Also measure under noise from Unif[-a, a] for each of these a, and save the results for `gelu report`; an a
+    /// that was measured before keeps its result
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number)]
     noise: Vec<f64>,
-    /// Keep what each network makes of each test example, for intervals over new examples, where its
-    /// run has not kept it
+    /// Save the outcome of each test example, for intervals over new examples, for runs that have not saved it
     #[arg(long)]
     outcomes: bool,
     #[command(flatten)]
@@ -51,7 +50,7 @@ impl Eval {
         self.noise.iter().try_for_each(|&amplitude| limits::amplitude(amplitude))?;
         let runs = finished_runs(&self.folder)?;
         let criterion = self.outcomes.then(|| criterion(&self.folder)).transpose()?;
-        // What is kept with a run has to be of this version, as the run.
+        // Saving with a run requires a run of this version.
         let spec_of = |run: &RunFolder| -> Result<RunSpec> {
             match self.noise.is_empty() && criterion.is_none() {
                 true => run.spec_of_any_version(),

@@ -1,11 +1,11 @@
-//! What README and book tell a stranger to write into a `Cargo.toml` is there to be had: a crate of this workspace by
-//! its folder in a clone, with features that it has; and Burn in the version that the workspace builds with.
+//! Checks the dependencies in README and book: each is a crate of this workspace, by its folder in a clone, with
+//! features that it has, or Burn in the workspace's version.
 
 use super::{root, texts};
 use std::fs;
 use toml::{Table, Value};
 
-/// The blocks of a page that name dependencies.
+/// Returns the blocks of a page that list dependencies.
 fn blocks(markdown: &str) -> impl Iterator<Item = &str> {
     let blocks = markdown.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
     blocks.filter(|block| block.starts_with("[dependencies]"))
@@ -17,7 +17,7 @@ fn manifest(folder: &str) -> Table {
     text.unwrap_or_else(|error| panic!("{}: {error}", path.display())).parse().unwrap()
 }
 
-/// What is wrong with a dependency, if anything.
+/// Returns the problem of a dependency, if there is one.
 fn problem(name: &str, value: &Value) -> Option<String> {
     if name == "burn" {
         let ours = manifest(".");
@@ -25,7 +25,7 @@ fn problem(name: &str, value: &Value) -> Option<String> {
         let same = value.get("version") == Some(ours);
         return (!same).then(|| format!("the workspace has burn {ours}"));
     }
-    // What Burn needs pinned; a registry has it.
+    // A dependency of Burn with a pinned version; it comes from the registry.
     if value.as_str().is_some_and(|version| version.starts_with('=')) {
         return None;
     }

@@ -1,12 +1,12 @@
-//! Every link of README and book leads somewhere: to a file that is there and a heading in it, and in the
-//! book to a page of the book.
+//! Checks every link in README and book: its file and its heading exist, and in the book it leads to a page of the
+//! book.
 
 use super::{root, texts};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Lines outside blocks of code, numbered from 1.
+/// Returns the lines outside code blocks, numbered from 1.
 fn prose(markdown: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut inside = false;
     (1..).zip(markdown.lines()).filter(move |(_, line)| {
@@ -16,12 +16,12 @@ fn prose(markdown: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The targets of a line's links.
+/// Returns the targets of a line's links.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
 }
 
-/// The anchors of a page's headings: lower case, spaces as hyphens, no punctuation.
+/// Returns the anchors of a page's headings: lower case, spaces as hyphens, no punctuation.
 fn anchors(markdown: &str) -> BTreeSet<String> {
     let headings = prose(markdown).filter_map(|(_, line)| line.strip_prefix('#'));
     let anchor = |heading: &str| {
@@ -31,7 +31,7 @@ fn anchors(markdown: &str) -> BTreeSet<String> {
     headings.map(anchor).collect()
 }
 
-/// What is wrong with a link of the page of that name, if anything.
+/// Returns the problem of a link on the page `name`, if there is one.
 fn problem(name: &str, markdown: &str, target: &str) -> Option<String> {
     if target.contains("://") {
         return None;

@@ -1,5 +1,5 @@
-//! Every command that README, book and recipes quote is one of this program's, and makes as many runs
-//! as the text says.
+//! Checks every command quoted in README, book and recipes: the program accepts it, and it makes the number of runs
+//! that the text gives.
 
 mod dependencies;
 mod links;
@@ -20,7 +20,7 @@ fn root() -> PathBuf {
     Path::new(PACKAGE).join("../..")
 }
 
-/// What is read: name and text, as Markdown.
+/// Returns the checked texts as pairs of name and Markdown.
 fn texts() -> Vec<(String, String)> {
     let mut paths = ["README.md", "CONTRIBUTING.md", "evidence/README.md", "docs/src", "crates"]
         .map(|name| root().join(name))
@@ -30,7 +30,7 @@ fn texts() -> Vec<(String, String)> {
     while let Some(path) = paths.pop() {
         if path.is_dir() {
             let inside = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
-            // Of the packages, what stands beside their manifests.
+            // Of each package, only the README in its folder.
             paths.extend(inside.map(|inside| match path.ends_with("crates") {
                 true => inside.join("README.md"),
                 false => inside,
@@ -48,7 +48,7 @@ fn texts() -> Vec<(String, String)> {
     texts
 }
 
-/// The explanations of a recipe as Markdown: what is indented in them is for a shell.
+/// Returns the head of a recipe as Markdown; indented lines are shell commands.
 fn head(recipe: &str) -> String {
     let comments = recipe.lines().map_while(|line| line.strip_prefix('#'));
     let lines = comments.map(|line| match line.strip_prefix("   ") {
@@ -58,7 +58,7 @@ fn head(recipe: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What is wrong with the commands of a page, a line each, and how many there were with and without a
+/// Returns the problems of the commands on a page, one line each, and the numbers of commands and of commands with a
 /// number of runs.
 fn check(name: &str, markdown: &str) -> (Vec<String>, [usize; 2]) {
     let page = Page::of("gelu", markdown);
@@ -75,7 +75,7 @@ fn check(name: &str, markdown: &str) -> (Vec<String>, [usize; 2]) {
     (problems, [page.commands.len(), counted])
 }
 
-/// Carries a line out by which a page makes a recipe, in that folder.
+/// Runs a line with which a page creates a recipe, in `folder`.
 fn write_recipe(command: &str, folder: &Path) {
     let script = format!("gelu() {{ cat \"$RECIPES/$3.toml\"; }}\n{command}");
     let mut shell = std::process::Command::new("sh");
@@ -92,7 +92,7 @@ fn problem(quoted: &Quoted, recipes: &Path) -> Option<String> {
         Ok(_) => None,
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp => None,
-            // Named in a sentence, and not for anybody to type.
+            // A sentence may name a command without its required arguments.
             ErrorKind::MissingRequiredArgument
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
                 if quoted.inline && quoted.words.len() == 1 =>
@@ -104,8 +104,7 @@ fn problem(quoted: &Quoted, recipes: &Path) -> Option<String> {
     }
 }
 
-/// What a reader would put in place of a word: a shell, a recipe that a page had made, and a device of
-/// this build for one of another.
+/// Replaces a placeholder: a shell, a recipe that the page created, or a device of another build.
 fn stand_in(word: &str, recipes: &Path) -> String {
     let backend = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
     let is_device = |name: &str| DeviceName::all_backends().any(|known| known == backend(name));
@@ -117,7 +116,7 @@ fn stand_in(word: &str, recipes: &Path) -> String {
     }
 }
 
-/// Whether it does not make as many runs as the page says.
+/// Returns a problem if the command does not make the number of runs that the page gives.
 fn miscounted(quoted: &Quoted, compare: Compare) -> Option<String> {
     let Compare { selection, varied, .. } = compare;
     let recipe = match selection.recipe(None, |recipe| varied.change(recipe)) {
@@ -139,7 +138,7 @@ fn miscounted(quoted: &Quoted, compare: Compare) -> Option<String> {
     (!right).then(|| format!("is said to make {said} runs; a dry run of it says {planned}"))
 }
 
-/// How many runs of a comparison are kept in `evidence/`; `None` where none are.
+/// Returns the number of runs of a comparison in `evidence/`; `None` if it is not there.
 fn kept(quoted: &Quoted, recipe: &Recipe) -> Option<usize> {
     let name = quoted.flag("--out").map_or(&*recipe.name, |out| out.trim_start_matches("results/"));
     let file = root().join("evidence").join(format!("{name}.zip"));

@@ -5,38 +5,38 @@ use std::f64::consts::PI;
 use std::fmt;
 use std::sync::Arc;
 
-/// Numbers of a frame: 12 cepstral coefficients and the log energy, then their derivatives.
+/// Numbers per frame: 12 cepstral coefficients and the log energy, then their derivatives.
 pub const COEFFICIENTS: usize = 26;
 
-/// Coefficients without derivatives.
+/// Number of coefficients without derivatives.
 const STATIC: usize = COEFFICIENTS / 2;
 const CEPSTRAL: usize = STATIC - 1;
 const FILTERS: usize = 26;
 const PRE_EMPHASIS: f64 = 0.97;
 const LIFTER: f64 = 22.0;
-/// Frames on either side that a derivative looks at.
+/// Number of frames on either side that a derivative uses.
 const REGRESSION: isize = 2;
-/// What is less than this, in units of a 16-bit sample, counts as this: silence has a logarithm.
+/// Smallest value before a logarithm, in units of a 16-bit sample, so that silence has a logarithm.
 const FLOOR: f64 = 1.0;
-/// Rates at which 26 filters and frames of 25 ms make sense.
+/// Sample rates for which 26 filters and frames of 25 ms are reasonable.
 const RATES: std::ops::RangeInclusive<u32> = 4_000..=96_000;
 
-/// Turns sound into frames of mel-frequency cepstral coefficients, as HTK does for `MFCC_E_D`.
+/// Turns sound into frames of mel-frequency cepstral coefficients, like HTK's `MFCC_E_D`.
 ///
-/// With `s` the samples (as 16-bit integers) of a frame of 25 ms, one every 10 ms, none beyond the
-/// end of the sound:
+/// `s` are the samples (16-bit integers) of a frame of 25 ms. There is a frame every 10 ms, as long as it ends within
+/// the sound.
 ///
 /// 1. `e = ln Σ sₙ²`: the log energy.
 /// 2. `sₙ ← sₙ − 0.97 sₙ₋₁`, with `s₋₁ = s₀`; times the Hamming window `0.54 − 0.46 cos(2πn/(N−1))`.
 /// 3. Magnitudes of the Fourier transform, padded with zeros to a power of two.
 /// 4. 26 triangular filters, evenly spaced from 0 to half the rate on the mel scale
-///    `1127 ln(1 + f/700)` and straight on it; their natural logarithms `mⱼ`.
+///    `1127 ln(1 + f/700)` and linear on it; the natural logarithms `mⱼ` of their outputs.
 /// 5. `cᵢ = √(2/26) Σⱼ mⱼ cos(πi(j − ½)/26)`, i = 1…12, lifted by `1 + 11 sin(πi/22)`.
 /// 6. Derivatives of `c₁…c₁₂, e` by regression over two frames on either side, the edge frames
 ///    repeated: `dₜ = Σ θ(xₜ₊θ − xₜ₋θ) / 10`, θ = 1, 2.
 ///
-/// Energies and filter outputs below 1 count as 1. The energy is not normalised by utterance, as
-/// every coefficient is normalised over the training set ([`Normalisation`]) instead.
+/// Energies and filter outputs below 1 count as 1. The energy is not normalised per utterance; instead, every
+/// coefficient is normalised over the training set ([`Normalisation`]).
 ///
 /// Young et al., The HTK Book 3.4, sections 5.2, 5.4, 5.6, 5.8 and 5.9.
 #[derive(Clone)]
@@ -45,8 +45,7 @@ pub struct Analysis {
     step: usize,
     hamming: Vec<f64>,
     fourier: Arc<dyn RealToComplex<f64>>,
-    /// For each frequency, the filter it leaves and how much of it that filter gets; the next
-    /// filter gets the rest.
+    /// For each frequency, the index of a filter and the filter's share; the next filter gets the rest.
     filters: Vec<(usize, f64)>,
     /// `[CEPSTRAL, FILTERS]`, lifted.
     cosines: Vec<f64>,
@@ -59,11 +58,11 @@ impl fmt::Debug for Analysis {
 }
 
 impl Analysis {
-    /// Raised when other coefficients are computed, or frames are made examples in another way, and
-    /// when more is kept with them.
+    /// Version of the analysis. Increase it when the coefficients, the examples made from frames, or the cached data
+    /// change.
     pub const VERSION: u32 = 3;
 
-    /// The analysis of sound of `rate` samples a second.
+    /// Creates the analysis for sound of `rate` samples per second.
     ///
     /// # Errors
     ///
@@ -89,12 +88,12 @@ impl Analysis {
         })
     }
 
-    /// Samples of a frame.
+    /// Returns the number of samples in a frame.
     pub fn window(&self) -> usize {
         self.window
     }
 
-    /// Frames in a sound of `samples` samples: those that lie in it whole.
+    /// Returns the number of whole frames in a sound of `samples` samples.
     pub fn frames(&self, samples: usize) -> usize {
         match samples.checked_sub(self.window) {
             Some(rest) => 1 + rest / self.step,
@@ -102,12 +101,12 @@ impl Analysis {
         }
     }
 
-    /// The sample in the middle of a frame.
+    /// Returns the sample in the middle of a frame.
     pub fn centre(&self, frame: usize) -> u64 {
         (frame * self.step + self.window / 2) as u64
     }
 
-    /// The frames of a sound, flat: `[frames, COEFFICIENTS]`.
+    /// Returns the frames of a sound, `[frames, COEFFICIENTS]`, flat.
     pub fn coefficients(&self, samples: &[i16]) -> Vec<f32> {
         let mut frame = self.fourier.make_input_vec();
         let mut spectrum = self.fourier.make_output_vec();
@@ -132,7 +131,8 @@ impl Analysis {
         with_derivatives(&statics)
     }
 
-    /// Emphasises and windows a frame into the (longer) input of the Fourier transform.
+    /// Applies pre-emphasis and the window to a frame, and writes it into the (longer) input of the Fourier
+    /// transform.
     fn shape(&self, sound: &[i16], frame: &mut [f64]) {
         frame.fill(0.0);
         let mut before = f64::from(sound[0]);
@@ -144,7 +144,7 @@ impl Analysis {
     }
 
     fn filtered(&self, magnitudes: impl Iterator<Item = f64>) -> [f64; FILTERS] {
-        // Filters 0 and FILTERS + 1 are the outer edges of the first and the last one.
+        // Filters 0 and FILTERS + 1 are the outer edges of the first and the last filter.
         let mut outputs = [0.0; FILTERS + 2];
         for (magnitude, &(filter, share)) in magnitudes.zip(&self.filters) {
             outputs[filter] += share * magnitude;
@@ -158,7 +158,7 @@ fn logarithm(value: f64) -> f64 {
     value.max(FLOOR).ln()
 }
 
-/// Which two filters share each frequency of a transform of `length` samples, see [`Analysis`].
+/// Returns the two filters that share each frequency of a transform of `length` samples; see [`Analysis`].
 fn filters(length: usize, rate: u32) -> Vec<(usize, f64)> {
     let mel = |frequency: f64| 1127.0 * (1.0 + frequency / 700.0).ln();
     let distance = mel(f64::from(rate) / 2.0) / (FILTERS + 1) as f64;
@@ -198,10 +198,10 @@ fn with_derivatives(statics: &[[f64; STATIC]]) -> Vec<f32> {
     coefficients
 }
 
-/// Mean and deviation of each coefficient over the training set, to be taken out of every set.
+/// Mean and standard deviation of each coefficient over the training set, used to normalise every set.
 ///
-/// (The paper's code takes the mean out of its validation and test sets twice; that is a slip and
-/// not repeated here.)
+/// (The paper's code subtracts the mean of its validation and test sets twice. We take this for a mistake and do not
+/// repeat it.)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Normalisation {
     mean: [f64; COEFFICIENTS],
@@ -209,18 +209,18 @@ pub struct Normalisation {
 }
 
 impl Normalisation {
-    /// Measures frames, `[frames, COEFFICIENTS]` flat. The deviation is that of the frames
-    /// themselves (divided by their number); of a coefficient that never changes it counts as 1.
+    /// Measures frames, `[frames, COEFFICIENTS]`, flat. The deviation is that of the frames themselves (divided by
+    /// their number); it is 1 for a coefficient that never changes.
     ///
     /// # Panics
     ///
-    /// If there are no frames, or not whole ones.
+    /// If there are no frames, or if a frame is incomplete.
     pub fn fit(frames: &[f32]) -> Self {
         assert!(!frames.is_empty(), "a mean needs a frame");
         assert!(frames.len().is_multiple_of(COEFFICIENTS), "frames are whole");
         let frames = frames.as_chunks::<COEFFICIENTS>().0;
         let count = frames.len() as f64;
-        // Sums of distances from the first frame: exactly 0 for what never changes.
+        // Summing distances from the first frame gives exactly 0 for a coefficient that never changes.
         let mut mean = frames[0].map(f64::from);
         for frame in frames {
             for ((sum, &value), &first) in mean.iter_mut().zip(frame).zip(&frames[0]) {
@@ -237,11 +237,11 @@ impl Normalisation {
         Self { mean, deviation }
     }
 
-    /// Takes mean and deviation out of frames, in place.
+    /// Subtracts the mean from frames and divides them by the deviation, in place.
     ///
     /// # Panics
     ///
-    /// If the frames are not whole.
+    /// If a frame is incomplete.
     pub fn apply(&self, frames: &mut [f32]) {
         let (frames, rest) = frames.as_chunks_mut::<COEFFICIENTS>();
         assert!(rest.is_empty(), "frames are whole");

@@ -1,4 +1,4 @@
-//! The formats of recordings, told apart by content.
+//! Detects the format of a recording by its content.
 
 use super::{Recording, sphere, wav};
 use crate::data::files::read_bytes;
@@ -7,20 +7,20 @@ use gelu_compare::error::Place;
 use std::path::Path;
 
 impl Recording {
-    /// Reads a RIFF WAV or a NIST SPHERE file, told apart by content: both go by the name `.wav`.
+    /// Reads a RIFF WAV or a NIST SPHERE file. Both have the ending `.wav`, so the content determines the format.
     ///
     /// # Errors
     ///
-    /// As [`parse`](Self::parse), and when the file cannot be read.
+    /// If the file cannot be read, or [`parse`](Self::parse) fails.
     pub fn read(path: &Path) -> Result<Self> {
         Self::parse(path, &read_bytes(path)?)
     }
 
-    /// Understands the content of a RIFF WAV or a NIST SPHERE file; `path` is what errors call it.
+    /// Parses the content of a RIFF WAV or a NIST SPHERE file; error messages name `path`.
     ///
     /// # Errors
     ///
-    /// When it is neither, or as [`wav::parse`] and [`sphere::parse`].
+    /// If the file has neither format, or [`wav::parse`] or [`sphere::parse`] fails.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         match bytes {
             [b'R', b'I', b'F', b'F', ..] => wav::parse(path, bytes),

@@ -1,4 +1,4 @@
-//! Frames of recordings as examples: a frame with its neighbours, and what is heard at its centre.
+//! Frames of recordings as examples: each frame with its neighbours, and the label at its centre.
 
 use super::super::{DataSource, WindowReader, WindowSet, Windows};
 use super::{Analysis, COEFFICIENTS, Normalisation, Recording};
@@ -8,7 +8,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
-/// Frames of an example: the one to label, and five on either side.
+/// Number of frames in an example: the labelled frame, and five on either side.
 pub const WINDOW: usize = 11;
 const SIDE: usize = WINDOW / 2;
 
@@ -17,18 +17,18 @@ const SIDE: usize = WINDOW / 2;
 pub struct Frames {
     /// `[frames, COEFFICIENTS]`, flat.
     coefficients: Vec<f32>,
-    /// One a frame; a frame without a label is no example, but a neighbour of some.
+    /// One label per frame. A frame without a label is not an example, but a neighbour in other examples.
     labels: Vec<Option<u8>>,
-    /// Where each recording ends.
+    /// The end of each recording, as a frame index.
     ends: Vec<usize>,
 }
 
 impl Frames {
-    /// Adds a recording; `label` says what is heard at a sample, `path` is what errors call it.
+    /// Adds a recording; `label` returns the label of a sample, and error messages name `path`.
     ///
     /// # Errors
     ///
-    /// When it is shorter than one frame.
+    /// If the recording is shorter than one frame.
     pub fn push(
         &mut self,
         path: &Path,
@@ -51,12 +51,12 @@ impl Frames {
         Ok(())
     }
 
-    /// Makes frames of many things at once, on all cores: `each` adds what one of them has and
-    /// returns its fingerprint. The frames and the fingerprints are in the order of the things.
+    /// Makes frames of many things at once, on all cores: `each` adds the frames of one thing and returns its
+    /// fingerprint. Frames and fingerprints are in the order of `things`.
     ///
     /// # Errors
     ///
-    /// The error of the first thing, in order, that has one.
+    /// The error of the first thing, in order, that fails.
     pub fn gather<T: Sync>(
         things: &[T],
         each: impl Fn(&mut Self, &T) -> Result<[u8; 32]> + Sync,
@@ -87,17 +87,17 @@ impl Frames {
         Ok(all)
     }
 
-    /// How many frames.
+    /// Returns the number of frames.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no frames.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// Adds the recordings of another set behind these.
+    /// Adds the recordings of another set after these.
     fn append(&mut self, other: Self) {
         let offset = self.labels.len();
         self.coefficients.extend(other.coefficients);
@@ -105,7 +105,7 @@ impl Frames {
         self.ends.extend(other.ends.into_iter().map(|end| offset + end));
     }
 
-    /// Labelled frames with their neighbours, a group a recording. Beyond the ends of a recording,
+    /// Returns the labelled frames with their neighbours, one group per recording. Beyond the ends of a recording,
     /// its first and last frames are repeated.
     pub(in crate::data) fn into_windows(
         mut self,
@@ -129,24 +129,24 @@ impl Frames {
     }
 }
 
-/// Frames in the three parts of a data set.
+/// Frames in the three splits of a data set.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
-    /// What to train on, and to normalise by.
+    /// The training frames, which also determine the normalisation.
     pub train: Frames,
-    /// What to choose by.
+    /// The validation frames.
     pub validation: Frames,
-    /// What to report on.
+    /// The test frames.
     pub test: Frames,
 }
 
 impl Parts {
-    /// The data set of these frames of recordings of `rate` samples per second, normalised by the training frames;
-    /// its classes have these names.
+    /// Returns the data set of these frames of recordings of `rate` samples per second, normalised by the training
+    /// frames, with the class names `names`.
     ///
     /// # Errors
     ///
-    /// When a part is empty, or has more frames than a tensor can index.
+    /// If a split is empty, or has more frames than a tensor can index.
     pub fn into_set(self, names: Vec<String>, rate: u32, source: DataSource) -> Result<WindowSet> {
         let parts =
             [("training", &self.train), ("validation", &self.validation), ("test", &self.test)];
@@ -177,7 +177,7 @@ mod tests {
         DataSource::new("x", None, true, [b""])
     }
 
-    /// A recording of `frames` frames at 8 kHz that get louder.
+    /// Returns a recording of `frames` frames at 8 kHz with increasing volume.
     fn recording(frames: usize) -> Recording {
         let samples = (0..200 + (frames - 1) * 80).map(|n| (n as i16 % 50) * (n as i16 / 80));
         Recording { samples: samples.collect(), rate: 8_000 }

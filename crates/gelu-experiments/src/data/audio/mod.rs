@@ -1,4 +1,4 @@
-//! Recordings of speech: the formats they come in, their labels, and what a network sees of them.
+//! Recordings of speech: their formats, their labels, and the inputs made from them.
 
 mod features;
 mod format;

@@ -1,11 +1,11 @@
-//! TIMIT's `.PHN` files: which phone is heard from which sample to which.
+//! TIMIT's `.PHN` files: the phone heard in each range of samples.
 //!
 //! ```text
 //! 0 3050 h#
 //! 3050 4559 sh            first sample, first sample after it, one of the 61 phones
 //! ```
 //!
-//! Files may be in either case of their extension and end their lines either way.
+//! The extension may be in upper or lower case, and lines may end with or without a carriage return.
 
 use super::super::text::{from_utf8, shown};
 use super::phones::Phone;
@@ -14,21 +14,21 @@ use gelu_compare::error::Place;
 use std::ops::Range;
 use std::path::Path;
 
-/// A stretch of sound in which one phone is heard.
+/// A range of samples with one phone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The samples, counted from 0.
     pub samples: Range<u64>,
-    /// What is heard.
+    /// The phone.
     pub phone: Phone,
 }
 
-/// Understands the content of a file; `path` is what errors call it.
+/// Parses the content of a file; error messages name `path`.
 ///
 /// # Errors
 ///
-/// When it is not UTF-8, a line is not two numbers and a phone, a segment is empty or does not
-/// begin and end after the one above it, or there is none.
+/// If the content is not UTF-8, a line is not two numbers and a phone, a segment is empty or does not begin and end
+/// after the previous one, or there is no segment.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Segment>> {
     let mut segments: Vec<Segment> = Vec::new();
     for (index, line) in from_utf8(path, bytes)?.lines().enumerate() {
@@ -66,13 +66,13 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Segment>> {
     }
 }
 
-/// The phone heard at a sample, if any; where two overlap, the earlier one.
+/// Returns the phone at a sample, if there is one; if two overlap, the earlier one.
 pub fn phone_at(segments: &[Segment], sample: u64) -> Option<Phone> {
     let index = segments.partition_point(|segment| segment.samples.end <= sample);
     segments.get(index).filter(|s| s.samples.contains(&sample)).map(|segment| segment.phone)
 }
 
-/// Segments as the content of a file.
+/// Returns segments as the content of a file.
 pub fn to_text(segments: &[Segment]) -> String {
     let line = |s: &Segment| format!("{} {} {}\n", s.samples.start, s.samples.end, s.phone.name());
     segments.iter().map(line).collect()

@@ -1,8 +1,8 @@
-//! The 61 phones of TIMIT's transcriptions and the 39 that results are reported on.
+//! The 61 phones of TIMIT's transcriptions, and the 39 classes used for results.
 //!
-//! Lee and Hon, Speaker-Independent Phone Recognition Using Hidden Markov Models, IEEE Transactions
-//! on Acoustics, Speech, and Signal Processing 37(11), 1989: closures, pauses and silence become
-//! `sil`, allophones fall together, and the glottal stop `q` is left out.
+//! Lee and Hon, Speaker-Independent Phone Recognition Using Hidden Markov Models, IEEE Transactions on Acoustics,
+//! Speech, and Signal Processing 37(11), 1989: closures, pauses and silence become `sil`, allophones share a class,
+//! and the glottal stop `q` is left out.
 
 /// The 39 classes, in alphabetical order; a label is an index into this list.
 pub const FOLDED: [&str; 39] = [
@@ -81,18 +81,18 @@ pub const PHONES: [(&str, Option<&str>); 61] = [
 pub struct Phone(u8);
 
 impl Phone {
-    /// The phone of that name.
+    /// Returns the phone called `name`.
     pub fn named(name: &str) -> Option<Self> {
         let index = PHONES.binary_search_by(|(known, _)| known.cmp(&name)).ok()?;
         Some(Self(index as u8))
     }
 
-    /// Its name.
+    /// Returns the phone's name.
     pub fn name(self) -> &'static str {
         PHONES[usize::from(self.0)].0
     }
 
-    /// Its class, an index into [`FOLDED`]; the glottal stop has none.
+    /// Returns the phone's class, an index into [`FOLDED`]; the glottal stop has none.
     pub fn folded(self) -> Option<u8> {
         let class = PHONES[usize::from(self.0)].1?;
         FOLDED.binary_search(&class).ok().map(|index| index as u8)
@@ -123,7 +123,7 @@ mod tests {
         }
         assert_eq!(groups.len(), 40, "39 classes and what is left out");
         groups.retain(|class, members| members[..] != [*class]);
-        // Table I of the paper, without the classes that have one member of the same name.
+        // Table I of the paper, without the classes whose only member has the same name.
         let expected = BTreeMap::from([
             ("-", vec!["q"]),
             ("aa", vec!["aa", "ao"]),

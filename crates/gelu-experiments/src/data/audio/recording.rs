@@ -2,21 +2,21 @@ use crate::{Error, Result};
 use gelu_compare::error::Place;
 use std::path::Path;
 
-/// Sound of one channel, 16 bits a sample.
+/// Sound of one channel, 16 bits per sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// Amplitudes, one after the other.
+    /// The amplitudes in order.
     pub samples: Vec<i16>,
-    /// Samples a second.
+    /// Samples per second.
     pub rate: u32,
 }
 
 impl Recording {
-    /// Refuses any rate but the one given.
+    /// Checks that the rate is `rate`.
     ///
     /// # Errors
     ///
-    /// When the rate is another; `path` is what the error calls the recording.
+    /// If the recording has another rate; the message names `path`.
     pub fn expect_rate(self, path: &Path, rate: u32) -> Result<Self> {
         match self.rate == rate {
             true => Ok(self),

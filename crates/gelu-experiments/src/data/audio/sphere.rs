@@ -5,11 +5,11 @@
 //!    1024\n                        bytes of the header, 7 digits and blanks
 //! sample_count -i 63488\n          name, type (-i integer, -r real, -sN text of N bytes), value
 //! sample_byte_format -s2 01\n      01: the low byte first; 10: the high byte first
-//! end_head\n                       what is left of the header means nothing
+//! end_head\n                       the rest of the header has no meaning
 //! ```
 //!
-//! The samples follow the header and end the file. Compressed files (`sample_coding` of
-//! `pcm,embedded-shorten-v2.00`) are refused. NIST, Speech Header Resources 2.6.
+//! The samples follow the header and end the file. Compressed files (`sample_coding` of `pcm,embedded-shorten-v2.00`)
+//! are an error. NIST, Speech Header Resources 2.6.
 
 use super::super::text::shown;
 use super::Recording;
@@ -21,12 +21,12 @@ use std::path::Path;
 const CONVERT: &str = "convert it with `sph2pipe -f wav` to a WAV file of 16-bit PCM, one channel";
 const AGAIN: &str = "the file is cut short or damaged: copy it again";
 
-/// Understands the content of a file; `path` is what errors call it.
+/// Parses the content of a file; error messages name `path`.
 ///
 /// # Errors
 ///
-/// When it is no SPHERE file, its header is damaged or announces anything but 16-bit PCM of one
-/// channel, or the file does not hold exactly the samples the header announces.
+/// If the content is not a SPHERE file, the header is damaged or announces anything but 16-bit PCM of one channel, or
+/// the file does not contain exactly the samples that the header announces.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<Recording> {
     let header = Header::parse(path, bytes)?;
     header.expect_text("sample_coding", &["pcm"], Missing::Accepted)?;
@@ -52,7 +52,7 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Recording> {
     Ok(Recording { samples: content.as_chunks::<2>().0.iter().map(|&s| decode(s)).collect(), rate })
 }
 
-/// What to make of a field that is not there.
+/// What to do about a missing field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Missing {
     Accepted,
@@ -62,7 +62,7 @@ enum Missing {
 struct Header<'a> {
     path: &'a Path,
     length: usize,
-    /// Line, type and value by name.
+    /// Line, type and value of each field, by name.
     fields: HashMap<&'a str, (usize, &'a str, &'a str)>,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The text of a field, cut to the length that its type gives.
+    /// Returns the text of a field, cut to the length that its type gives.
     fn expect_text(&self, name: &str, allowed: &[&'a str], missing: Missing) -> Result<&'a str> {
         let Some(&(_, kind, value)) = self.fields.get(name) else {
             return match missing {
@@ -164,7 +164,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// A recording as the content of a file, with the fields that TIMIT's have, low byte first.
+/// Returns a recording as the content of a file, with the fields of TIMIT's files, low byte first.
 pub fn to_bytes(recording: &Recording) -> Vec<u8> {
     let samples = &recording.samples;
     let fields = format!(
@@ -194,7 +194,7 @@ mod tests {
         parse(Path::new("a.WAV"), bytes)
     }
 
-    /// The file with a piece of its header replaced by one as long.
+    /// Returns the file with a piece of its header replaced by a piece of the same length.
     fn changed(from: &str, to: &str) -> Vec<u8> {
         assert_eq!(from.len(), to.len());
         let mut file = file();
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_header_as_timit_has_it_is_read() {
-        // The fields of TIMIT's own files, in their order; the samples are others.
+        // The fields of TIMIT's own files, in their order, with other samples.
         let mut bytes = b"NIST_1A\n   1024\ndatabase_id -s5 TIMIT\ndatabase_version -s3 1.0\n\
             utterance_id -s8 cjf0_sa1\nchannel_count -i 1\nsample_count -i 2\n\
             sample_rate -i 16000\nsample_min -i -2191\nsample_max -i 2790\nsample_n_bytes -i 2\n\
@@ -244,7 +244,7 @@ mod tests {
         assert!(problem("-s2 01", "-s1 1 ").contains("`sample_byte_format` is `1`, not 01 or 10"));
     }
 
-    /// The length has 7 places and a line's end; the header may be as long as it says, and no longer than the file.
+    /// The length takes 7 characters and a line end; a header must not be longer than the file.
     #[test]
     fn the_length_of_a_header_has_to_be_one() {
         for (field, why) in [
@@ -260,7 +260,7 @@ mod tests {
                 "{why}: {said}"
             );
         }
-        // Of the whole file: there is no sample.
+        // The header takes the whole file, so there is no sample.
         let length = file().len();
         assert_eq!(length, 1032);
         let said = problem("   1024\n", "   1032\n");

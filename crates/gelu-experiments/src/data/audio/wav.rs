@@ -3,13 +3,12 @@
 //! ```text
 //! "RIFF" | bytes that follow | "WAVE" | chunks
 //! chunk: name of 4 letters | length | content | a zero where the length is odd
-//! "fmt ": 1 (PCM) | channels | rate | bytes a second | bytes a frame | bits a sample | …
+//! "fmt ": 1 (PCM) | channels | rate | bytes per second | bytes per frame | bits per sample | …
 //! "data": samples
 //! ```
 //!
-//! All numbers are little-endian. Chunks of other names are passed over, and so is what stands
-//! behind the end that the RIFF header gives. Microsoft and IBM, Multimedia Programming Interface
-//! and Data Specifications 1.0, 1991.
+//! All numbers are little-endian. The reader skips chunks with other names, and bytes after the end that the RIFF
+//! header gives. Microsoft and IBM, Multimedia Programming Interface and Data Specifications 1.0, 1991.
 
 use super::Recording;
 use crate::{Error, Result};
@@ -17,17 +16,16 @@ use gelu_compare::error::Place;
 use std::path::Path;
 
 const PCM: u16 = 1;
-/// The codec then stands at the head of a longer format chunk.
+/// With this codec, a longer format chunk names the actual codec.
 const EXTENSIBLE: u16 = 0xfffe;
 const CONVERT: &str = "convert it to 16-bit PCM, one channel";
 const AGAIN: &str = "the file is cut short or damaged: copy it again";
 
-/// Understands the content of a file; `path` is what errors call it.
+/// Parses the content of a file; error messages name `path`.
 ///
 /// # Errors
 ///
-/// When it is not a RIFF WAV file, is cut short, is not 16-bit PCM of one channel, or holds no
-/// samples.
+/// If the content is not a RIFF WAV file, is cut short, is not 16-bit PCM of one channel, or has no samples.
 pub fn parse(path: &Path, bytes: &[u8]) -> Result<Recording> {
     let file = Bytes { path, bytes };
     if bytes.get(..4) != Some(b"RIFF") || bytes.get(8..12) != Some(b"WAVE") {
@@ -64,7 +62,7 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Recording> {
     file.refuse(end, "there is no `data` chunk", AGAIN)
 }
 
-/// The rate, once the format is one this reader knows.
+/// Returns the rate, after checking that the reader supports the format.
 fn read_format(file: &Bytes<'_>, start: usize, length: usize) -> Result<u32> {
     if length < 16 {
         return file.refuse(start, format!("`fmt ` has {length} bytes, not 16 or more"), AGAIN);
@@ -114,7 +112,7 @@ impl<'a> Bytes<'a> {
         Err(Error::data(self.path, Place::Byte(position as u64), problem, advice))
     }
 
-    /// `length` bytes from `start` that end before `end`.
+    /// Returns `length` bytes from `start`, if they end before `end`.
     fn range(&self, start: usize, length: usize, end: usize) -> Result<&'a [u8]> {
         let stop = start.checked_add(length).filter(|&stop| stop <= end);
         match stop.and_then(|stop| self.bytes.get(start..stop)) {
@@ -138,11 +136,11 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// A recording as the content of a file.
+/// Returns a recording as the content of a file.
 ///
 /// # Panics
 ///
-/// If it has more than 2³⁰ samples, which the format cannot say.
+/// If the recording has more than 2^30 samples, which the format does not allow.
 pub fn to_bytes(recording: &Recording) -> Vec<u8> {
     assert!(recording.samples.len() <= 1 << 30, "{} samples", recording.samples.len());
     let data = recording.samples.len() as u32 * 2;
@@ -172,7 +170,7 @@ mod tests {
         parse(Path::new("a.wav"), bytes).unwrap_err().to_string()
     }
 
-    /// The file with some bytes replaced.
+    /// Returns the file with some bytes replaced.
     fn changed(start: usize, bytes: &[u8]) -> Vec<u8> {
         let mut file = file();
         file[start..start + bytes.len()].copy_from_slice(bytes);

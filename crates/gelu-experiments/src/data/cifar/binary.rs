@@ -1,13 +1,13 @@
-//! The binary version.
+//! The binary version of CIFAR.
 //!
 //! ```text
 //! CIFAR-10 record:  class | 1024 red | 1024 green | 1024 blue            3,073 bytes
 //! CIFAR-100 record: coarse class | class | 1024 red | 1024 green | …     3,074 bytes
 //! ```
 //!
-//! A file is records and nothing else; each plane is row-major. CIFAR-10 is five training files of
-//! 10,000 records and a test file; CIFAR-100 is one file of 50,000 and one of 10,000. Any other
-//! number of whole records reads too. Files may be gzipped.
+//! A file consists only of records; each plane is row-major. CIFAR-10 has five training files of 10,000 records and a
+//! test file; CIFAR-100 has one file of 50,000 and one of 10,000. The reader accepts any other number of whole
+//! records. Files may be gzipped.
 
 use super::kind::{COARSE_CLASSES, Cifar, PICTURE, no_images};
 use crate::data::files::read_bytes;
@@ -17,7 +17,7 @@ use gelu_compare::error::Place;
 use std::path::{Path, PathBuf};
 
 impl Cifar {
-    /// Where a file is in `folder` or in the folder of the archive below it, plain or gzipped.
+    /// Returns the path of a file in `folder` or in the archive's folder below it, plain or gzipped.
     fn find(self, folder: &Path, name: &str) -> Option<PathBuf> {
         let inside = [folder.to_path_buf(), folder.join(self.folder())];
         let names = [name.to_owned(), format!("{name}.gz")];
@@ -41,23 +41,23 @@ impl Cifar {
 /// The content of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Records {
-    /// The pictures with their (fine) classes.
+    /// The images with their (fine) classes.
     pub images: Images,
-    /// The coarse class of each picture; empty for CIFAR-10.
+    /// The coarse class of each image; empty for CIFAR-10.
     pub coarse: Vec<u8>,
 }
 
-/// Whether all files of the set are in `folder`, or in the folder of the archive below it.
+/// Returns whether all files of the set are in `folder`, or in the archive's folder below it.
 pub(super) fn is_present(cifar: Cifar, folder: &Path) -> bool {
     let found = |name: &str| cifar.find(folder, name).is_some();
     cifar.train_files().iter().all(|name| found(name)) && found(cifar.test_file())
 }
 
-/// Reads the set in `folder`, or in the folder of the archive below it.
+/// Reads the set in `folder`, or in the archive's folder below it.
 ///
 /// # Errors
 ///
-/// When a file is missing, is not whole records, or a class is out of range.
+/// If a file is missing or does not consist of whole records, or a class is out of range.
 pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
     let mut train = no_images();
     for name in cifar.train_files() {
@@ -76,16 +76,16 @@ pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
 ///
 /// # Errors
 ///
-/// When the file cannot be read, is not whole records, or a class is out of range.
+/// If the file cannot be read or does not consist of whole records, or a class is out of range.
 pub fn read_file(cifar: Cifar, path: &Path) -> Result<Records> {
     parse(cifar, path, &read_bytes(path)?)
 }
 
-/// Understands the content of one file; `path` is what errors call it.
+/// Parses the content of one file; error messages name `path`.
 ///
 /// # Errors
 ///
-/// When it is not whole records, or a class is out of range.
+/// If the content does not consist of whole records, or a class is out of range.
 pub fn parse(cifar: Cifar, path: &Path, bytes: &[u8]) -> Result<Records> {
     let record = cifar.record();
     let over = bytes.len() % record;
@@ -128,11 +128,11 @@ pub fn parse(cifar: Cifar, path: &Path, bytes: &[u8]) -> Result<Records> {
     Ok(Records { images, coarse })
 }
 
-/// Pictures as the content of a file. `coarse` gives the coarse class of a class; CIFAR-10 has none.
+/// Returns images as the content of a file. `coarse` gives the coarse class of a class; CIFAR-10 has none.
 ///
 /// # Panics
 ///
-/// If the pictures are not of 3×32×32.
+/// If the images do not have the shape 3×32×32.
 pub fn to_bytes(cifar: Cifar, images: &Images, coarse: impl Fn(u8) -> u8) -> Vec<u8> {
     assert_eq!(images.features(), PICTURE, "a CIFAR picture is 3×32×32");
     let mut bytes = Vec::with_capacity(images.len() * cifar.record());
@@ -146,13 +146,12 @@ pub fn to_bytes(cifar: Cifar, images: &Images, coarse: impl Fn(u8) -> u8) -> Vec
     bytes
 }
 
-/// Writes generated pictures as the files of CIFAR, marked synthetic; the training pictures are
-/// spread over the training files. Five classes in a row share a coarse one.
+/// Writes generated images in the files of CIFAR, marked as synthetic. The training images are spread over the
+/// training files. Five consecutive classes share a coarse class.
 ///
 /// # Errors
 ///
-/// When the folder holds anything else, there are fewer training pictures than files, or a file cannot be
-/// written.
+/// If the folder contains anything else, there are fewer training images than files, or a file cannot be written.
 pub fn write_synthetic(cifar: Cifar, folder: &Path, set: &ImageSet) -> Result<()> {
     let files = cifar.train_files();
     if set.train.len() < files.len() || set.test.is_empty() {
@@ -214,7 +213,7 @@ mod tests {
         record.extend((0..PICTURE).map(|i| (i / 1024 * 50 + i % 32) as u8));
         let images = parse(Cifar::Ten, Path::new("x"), &record).unwrap().images;
         assert_eq!((&images.labels[..], images.features()), (&[6][..], 3072));
-        // Planes follow each other; the second row begins after 32 bytes.
+        // The planes follow each other; the second row begins after 32 bytes.
         assert_eq!(
             [0, 31, 32, 1024, 2048, 3071].map(|i| images.pixels[i]),
             [0, 31, 0, 50, 100, 131]

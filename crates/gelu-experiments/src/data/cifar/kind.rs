@@ -1,27 +1,27 @@
-//! Which CIFAR, and the shape of its pictures.
+//! The two CIFAR data sets, and the shape of their images.
 
 use crate::data::Images;
 
-/// Rows and columns of a picture.
+/// Rows and columns of an image.
 pub const SIDE: usize = 32;
-/// Red, green and blue.
+/// Number of channels: red, green and blue.
 pub const CHANNELS: usize = 3;
-/// Bytes of a picture.
+/// Bytes of an image.
 pub const PICTURE: usize = CHANNELS * SIDE * SIDE;
-/// Coarse classes of CIFAR-100.
+/// Number of coarse classes of CIFAR-100.
 pub const COARSE_CLASSES: usize = 20;
 
-/// Which of the two.
+/// One of the two data sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cifar {
-    /// Ten classes.
+    /// CIFAR-10, with ten classes.
     Ten,
-    /// A hundred classes in twenty coarse ones.
+    /// CIFAR-100, with a hundred classes in twenty coarse ones.
     Hundred,
 }
 
 impl Cifar {
-    /// The name recipes call it by.
+    /// Returns the name in recipes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ten => "cifar10",
@@ -29,7 +29,7 @@ impl Cifar {
         }
     }
 
-    /// Number of (fine) classes.
+    /// Returns the number of (fine) classes.
     pub fn classes(self) -> usize {
         match self {
             Self::Ten => 10,
@@ -37,7 +37,7 @@ impl Cifar {
         }
     }
 
-    /// Bytes of a record.
+    /// Returns the bytes per record.
     pub fn record(self) -> usize {
         match self {
             Self::Ten => PICTURE + 1,
@@ -45,7 +45,7 @@ impl Cifar {
         }
     }
 
-    /// The folder that the archive of the authors unpacks to.
+    /// Returns the name of the folder in the authors' archive.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Ten => "cifar-10-batches-bin",
@@ -53,7 +53,7 @@ impl Cifar {
         }
     }
 
-    /// Names of the training files, in order.
+    /// Returns the names of the training files, in order.
     pub fn train_files(self) -> &'static [&'static str] {
         match self {
             Self::Ten => &[
@@ -67,7 +67,7 @@ impl Cifar {
         }
     }
 
-    /// Name of the test file.
+    /// Returns the name of the test file.
     pub fn test_file(self) -> &'static str {
         match self {
             Self::Ten => "test_batch.bin",

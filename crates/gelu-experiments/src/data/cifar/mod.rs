@@ -1,8 +1,7 @@
-//! CIFAR-10 and CIFAR-100: colour pictures of 32×32 pixels, in the authors' binary version or as
-//! folders of PNG files.
+//! CIFAR-10 and CIFAR-100: colour images of 32×32 pixels, in the authors' binary version or as folders of PNG files.
 //!
-//! The folders are `train/CLASS/*.png` and `test/CLASS/*.png`, or a level of coarse classes deeper:
-//! what Burn's own data set crate keeps in its cache, `burn-dataset/cifar10` and `cifar100` in the
+//! The folders are `train/CLASS/*.png` and `test/CLASS/*.png`, or the same below a level of coarse classes. The
+//! latter is the layout of the cache of Burn's own data set crate, `burn-dataset/cifar10` and `cifar100` in the
 //! user's cache folder.
 //!
 //! Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
@@ -18,18 +17,17 @@ use super::ImageSet;
 use crate::Result;
 use std::path::{Path, PathBuf};
 
-/// Whether the set is in `folder` in either form, or in the folder below it that its archive
-/// unpacks to.
+/// Returns whether the set is in `folder` in either form, or in the archive's folder below it.
 pub fn is_present(cifar: Cifar, folder: &Path) -> bool {
     binary::is_present(cifar, folder) || picture_folder::find(cifar, folder).is_some()
 }
 
-/// Reads the set in `folder`, or in the folder below it that its archive unpacks to: the binary
-/// files, or else the folders of pictures.
+/// Reads the set in `folder`, or in the archive's folder below it: the binary files, or otherwise the folders of
+/// images.
 ///
 /// # Errors
 ///
-/// When it is there in neither form, a file is damaged, or a class is out of range.
+/// If the set exists in neither form, a file is damaged, or a class is out of range.
 pub fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
     match picture_folder(cifar, folder) {
         Some(pictures) => picture_folder::read(cifar, &pictures),
@@ -37,8 +35,8 @@ pub fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
     }
 }
 
-/// The folder of the set's pictures in or below `folder`; `None` where it is not there, or there in
-/// the binary version, which takes no decoding.
+/// Returns the folder of the set's images in or below `folder`. `None` if it is not there, or if the binary version
+/// is there, which needs no decoding.
 pub fn picture_folder(cifar: Cifar, folder: &Path) -> Option<PathBuf> {
     let binary = binary::is_present(cifar, folder);
     picture_folder::find(cifar, folder).filter(|_| !binary)

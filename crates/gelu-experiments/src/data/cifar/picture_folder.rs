@@ -1,5 +1,5 @@
-//! Folders of picture files, `train/CLASS/*.png` and `test/CLASS/*.png`; the classes may lie in folders
-//! of coarse ones.
+//! Folders of image files, `train/CLASS/*.png` and `test/CLASS/*.png`; the classes may be in folders of coarse
+//! classes.
 
 use super::kind::{CHANNELS, Cifar, SIDE};
 use crate::data::ImageSet;
@@ -10,19 +10,18 @@ use crate::{Error, Result};
 use gelu_compare::error::Place;
 use std::path::{Path, PathBuf};
 
-/// Where the parts are: in `folder`, or in the folder of the set's name below it.
+/// Returns the folder with the splits: `folder`, or the folder with the set's name below it.
 pub(super) fn find(cifar: Cifar, folder: &Path) -> Option<PathBuf> {
     let places = [folder.to_path_buf(), folder.join(cifar.name())];
     places.into_iter().find(|place| PARTS.iter().all(|part| place.join(part).is_dir()))
 }
 
-/// Reads the pictures below `folder`. Classes are numbered by their names' order, as in the binary
-/// version.
+/// Reads the images below `folder`. Classes are numbered in the order of their names, as in the binary version.
 ///
 /// # Errors
 ///
-/// When there are more or fewer classes than the set has, the pictures are not of 32×32 pixels and in
-/// colour, and as [`Folders`].
+/// If there are more or fewer classes than the set has, the images are not 32×32 pixels in colour, or [`Folders`]
+/// fails.
 pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
     let [train, test] = PARTS.map(|part| class_folders(&folder.join(part)));
     let train = train?;
@@ -36,7 +35,7 @@ pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
             "there must be a folder of pictures for each class",
         );
     }
-    // The original has pictures that stand in both parts.
+    // The original set has images that occur in both splits.
     let [train, test] = Folders::of_parts(folder, train, test?)?.decoded(None)?;
     if [train.channels, train.height, train.width] != [CHANNELS, SIDE, SIDE] {
         let kind = if train.channels == CHANNELS { "colour" } else { "grey" };
@@ -50,7 +49,7 @@ pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
     ImageSet::new(cifar.name(), location, synthetic, cifar.classes(), train, test)
 }
 
-/// The folders of the classes with their names, by name: those in `folder`, or those in them.
+/// Returns the folders of the classes with their names, sorted by name: the folders in `folder`, or one level deeper.
 fn class_folders(folder: &Path) -> Result<Vec<ClassFolder>> {
     let mut classes = Vec::new();
     for name in entries(folder, true)? {
@@ -90,7 +89,7 @@ mod tests {
         }
     }
 
-    /// A set with every class, in folders whose names sort as the classes do.
+    /// Returns a folder and set with every class; the names of the folders sort like the classes.
     fn folder() -> (tempfile::TempDir, ImageSet) {
         let place = tempfile::tempdir().unwrap();
         let mut set = pictures::generate(Cifar::Ten, 30, 20);
@@ -131,7 +130,7 @@ mod tests {
         let (place, set) = folder();
         let flat = super::super::read(Cifar::Ten, place.path()).unwrap();
         let train = place.path().join("cifar10/train");
-        // 0 to 4 into a folder that sorts behind 5 to 9.
+        // Classes 0 to 4 go to a folder that sorts after that of 5 to 9.
         for class in 0..10 {
             let coarse = train.join(if class < 5 { "z-coarse" } else { "a-coarse" });
             fs::create_dir_all(&coarse).unwrap();

@@ -1,14 +1,14 @@
-//! How digits are written: control points of pen strokes in a unit square, y downwards.
+//! The shapes of digits: control points of pen strokes in a unit square, y downwards.
 
 use rand::{Rng, RngExt};
 
 /// A point of the unit square.
 pub(super) type Point = [f64; 2];
 
-/// Control points that one movement of the pen passes through.
+/// The control points of one pen stroke.
 pub(super) type Stroke = Vec<Point>;
 
-/// The ways to write one digit.
+/// The variants of one digit.
 type Variants = &'static [&'static [&'static [Point]]];
 
 const GLYPHS: [Variants; 10] = [
@@ -208,7 +208,7 @@ const GLYPHS: [Variants; 10] = [
     ],
 ];
 
-/// The strokes of a digit, written in one of its ways.
+/// Returns the strokes of a digit, in a random variant.
 pub(super) fn strokes(digit: usize, rng: &mut impl Rng) -> Vec<Stroke> {
     let variants = GLYPHS[digit];
     let variant = variants[rng.random_range(0..variants.len())];

@@ -1,13 +1,13 @@
-//! The built-in digits: drawn by this program, so that it can be tried with no data and no
-//! network. 28×28 grey, ten classes, deterministic.
+//! The built-in digits. This program draws them, so you can try it without data and without a network connection.
+//! 28×28 grey, ten classes, deterministic.
 //!
-//! A digit is a few pen strokes (`glyphs`). Every picture bends them differently (`pen`): the
-//! control points wander, a smooth field displaces them, an affine map turns, slants, squeezes and
-//! shifts them, the pen is thick or thin and sometimes runs dry, stray ink and noise come on top.
-//! Picture `i` is a function of `i` alone, whatever the size of the set, and uses only arithmetic
-//! that is the same on every machine.
+//! A digit is a few pen strokes (`glyphs`). Every image bends them differently (`pen`): the control points move a
+//! little, a smooth field displaces them, an affine map rotates, slants, squeezes and shifts them, the pen is thick
+//! or thin and sometimes runs dry, and stray ink and noise are added. Image `i` depends only on `i`, whatever the
+//! size of the set, and only uses arithmetic that is the same on every machine.
 //!
-//! These are synthetic data, hard enough that networks differ, and say nothing about MNIST.
+//! These data are synthetic. They are hard enough for networks to differ, but results on them say nothing about
+//! MNIST.
 
 mod glyphs;
 mod pen;
@@ -16,23 +16,23 @@ use super::{ImageSet, Images};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Raised when other pictures are drawn.
+/// Version of the drawing; increase it when the images change.
 pub const VERSION: u32 = 1;
-/// Training pictures of the built-in set (validation is taken from them).
+/// Number of training images of the built-in set (validation images are taken from them).
 pub const TRAIN: usize = 6_000;
-/// Test pictures of the built-in set.
+/// Number of test images of the built-in set.
 pub const TEST: usize = 2_000;
 /// Number of classes.
 pub const CLASSES: usize = 10;
-/// Rows and columns of a picture.
+/// Rows and columns of an image.
 pub const SIDE: usize = 28;
 
-/// There is one set of built-in digits; this is where its numbers start.
+/// The seed of the one set of built-in digits.
 const SEED: u64 = 160_608_415;
-/// Test pictures are drawn from other streams than training pictures ever reach.
+/// The first stream of the test images, beyond all streams of training images.
 const FIRST_TEST: u64 = 1 << 40;
 
-/// The first `train` training and `test` test pictures.
+/// Returns the first `train` training and `test` test images.
 pub fn generate(train: usize, test: usize) -> ImageSet {
     let (train, test) = (draw(0, train), draw(FIRST_TEST, test));
     ImageSet::new("digits", None, true, CLASSES, train, test)

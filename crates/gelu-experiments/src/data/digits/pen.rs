@@ -1,20 +1,20 @@
-//! Bending strokes and putting them on paper.
+//! Bends strokes and draws them.
 
 use super::SIDE;
 use super::glyphs::{Point, Stroke};
 use libm::{cos, sin};
 use rand::{Rng, RngExt};
 
-/// How far a control point wanders, in unit squares.
+/// The largest movement of a control point, in unit squares.
 const WANDER: f64 = 0.045;
-/// Height of the smooth displacement's waves, in unit squares.
+/// The amplitude of the smooth displacement's waves, in unit squares.
 const WAVE: f64 = 0.05;
-/// Side of a digit before it is squeezed, in pixels.
+/// The side of a digit before it is squeezed, in pixels.
 const SIZE: f64 = 19.0;
-/// Points between two control points.
+/// Number of curve points per control point.
 const STEPS: usize = 6;
 
-/// Draws strokes as a picture of `SIDE × SIDE` bytes, ink being 255.
+/// Draws strokes as an image of `SIDE × SIDE` bytes; 255 is ink.
 pub(super) fn draw(mut strokes: Vec<Stroke>, rng: &mut impl Rng) -> Vec<u8> {
     let hand = Hand::new(rng);
     wander(&mut strokes, rng);
@@ -37,7 +37,7 @@ pub(super) fn draw(mut strokes: Vec<Stroke>, rng: &mut impl Rng) -> Vec<u8> {
             let pixel = [column as f64 + 0.5, row as f64 + 0.5];
             let squared = |&(a, b): &(Point, Point)| squared_distance(pixel, a, b);
             let nearest = segments.iter().map(squared).fold(f64::INFINITY, f64::min).sqrt();
-            // One pixel wide from full ink to paper.
+            // The edge from full ink to paper is one pixel wide.
             let ink = (radius + 0.5 - nearest).clamp(0.0, 1.0);
             let speck = noise * rng.random_range(-1.0..1.0);
             picture.push(((ink + speck).clamp(0.0, 1.0) * 255.0).round() as u8);
@@ -46,7 +46,7 @@ pub(super) fn draw(mut strokes: Vec<Stroke>, rng: &mut impl Rng) -> Vec<u8> {
     picture
 }
 
-/// Moves control points a little, those shared by two strokes together.
+/// Moves control points a little; a point shared by two strokes moves in both.
 fn wander(strokes: &mut [Stroke], rng: &mut impl Rng) {
     let mut moved: Vec<(Point, Point)> = Vec::new();
     for point in strokes.iter_mut().flatten() {
@@ -59,7 +59,7 @@ fn wander(strokes: &mut [Stroke], rng: &mut impl Rng) {
     }
 }
 
-/// A curve through all points of a stroke (Catmull & Rom, 1974).
+/// Returns a curve through all points of a stroke (Catmull & Rom, 1974).
 fn smooth(stroke: &[Point]) -> Vec<Point> {
     let at = |index: isize| stroke[index.clamp(0, stroke.len() as isize - 1) as usize];
     let mut curve = vec![stroke[0]];
@@ -79,11 +79,11 @@ fn smooth(stroke: &[Point]) -> Vec<Point> {
     curve
 }
 
-/// How somebody holds the pen: an affine map after a smooth displacement.
+/// One handwriting: an affine map after a smooth displacement.
 struct Hand {
     matrix: [[f64; 2]; 2],
     centre: Point,
-    /// Two waves for each axis: amplitude, direction and phase.
+    /// Two waves per axis: amplitude, direction and phase.
     waves: [[f64; 4]; 4],
 }
 
@@ -110,7 +110,7 @@ impl Hand {
         Self { matrix, centre, waves }
     }
 
-    /// From the unit square to pixels.
+    /// Maps a point from the unit square to pixels.
     fn place(&self, [x, y]: Point) -> Point {
         let wave = |[height, u, v, phase]: [f64; 4]| height * sin(u * x + v * y + phase);
         let [a, b, c, d] = self.waves.map(wave);
@@ -120,7 +120,7 @@ impl Hand {
     }
 }
 
-/// Takes a short piece out of the line.
+/// Removes a short piece of the line.
 fn run_dry(segments: &mut Vec<(Point, Point)>, rng: &mut impl Rng) {
     let gap = rng.random_range(2..5);
     if segments.len() > 3 * gap {
@@ -129,7 +129,7 @@ fn run_dry(segments: &mut Vec<(Point, Point)>, rng: &mut impl Rng) {
     }
 }
 
-/// A short line that belongs to no digit.
+/// Returns a short line that does not belong to a digit.
 fn stray(rng: &mut impl Rng) -> (Point, Point) {
     let side = SIDE as f64;
     let from: Point = std::array::from_fn(|_| rng.random_range(0.0..side));

@@ -7,23 +7,23 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// No data set unpacks to more.
+/// The largest size of unpacked files, in bytes; every data set is smaller.
 const LARGEST: u64 = 1 << 30;
 
-/// What is taken out of a `.tar.gz`: the files of one folder with one extension. All other entries,
-/// and whatever a path would lead elsewhere, are passed over.
+/// The files to take out of a `.tar.gz`: those of one folder with one extension. Unpacking skips all other entries,
+/// and paths that lead out of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Archive {
-    /// Name of the folder, in the archive at any depth and here.
+    /// Name of the folder, at any depth in the archive, and of the unpacked folder.
     pub folder: &'static str,
     /// Extension of the files.
     pub extension: &'static str,
-    /// Where the archive has no published digest: the SHA-256 of what `sha256sum *` prints there.
+    /// The SHA-256 of the output of `sha256sum *` in the folder, if the archive has no published digest.
     pub digest: Option<&'static str>,
 }
 
 impl Archive {
-    /// Whether its folder is there. It appears whole, so it is whole.
+    /// Returns whether the folder exists. A finished folder is moved into place, so it is always complete.
     pub(super) fn is_unpacked(&self, folder: &Path) -> bool {
         folder.join(self.folder).is_dir()
     }
@@ -32,8 +32,8 @@ impl Archive {
     ///
     /// # Errors
     ///
-    /// When it is damaged or holds other files than it should, or they cannot be written; nothing is
-    /// left then.
+    /// If the archive is damaged or contains other files than it should, or the files cannot be written. Nothing
+    /// remains on disk then.
     pub(super) fn unpack(&self, packed: &Path, folder: &Path) -> Result<()> {
         let scratch = tempfile::Builder::new()
             .prefix(".unpacking-")
@@ -67,14 +67,14 @@ impl Archive {
                 let path = target.join(name);
                 let mut file = File::create(&path).map_err(Error::io("create", &path))?;
                 std::io::copy(&mut entry, &mut file).map_err(Error::io("unpack", &path))?;
-                // A folder that is there counts as whole, after a power cut, too.
+                // An existing folder counts as complete, even after a power cut, so sync the files.
                 sync(&file, &path)?;
             }
         }
         Ok(())
     }
 
-    /// The name of an entry that belongs to the folder.
+    /// Returns the file name of an entry that belongs to the folder.
     fn wanted(&self, path: &Path) -> Option<PathBuf> {
         let parent = path.parent()?.file_name()?;
         let right = parent == self.folder && path.extension()? == self.extension;
@@ -82,7 +82,7 @@ impl Archive {
     }
 }
 
-/// The SHA-256 of the lines `sha256sum *` prints in a folder.
+/// Returns the SHA-256 of the lines that `sha256sum *` prints in a folder.
 fn digest(folder: &Path) -> Result<String> {
     let entries = fs::read_dir(folder).map_err(Error::io("list", folder))?;
     let mut paths = Vec::new();

@@ -1,4 +1,4 @@
-//! Fetching data sets: several mirrors, and content that is checked before it counts.
+//! Downloads of data sets, from several mirrors and with checked content.
 
 mod archive;
 mod remote;

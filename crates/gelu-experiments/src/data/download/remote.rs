@@ -13,57 +13,56 @@ use std::io::Read;
 use std::path::Path;
 use tempfile::TempPath;
 
-/// A file of a data set, as a server has it.
+/// A file of a data set on a server.
 #[derive(Clone, Debug)]
 pub struct RemoteFile {
-    /// Its name on every server, and here unless it is unpacked.
+    /// The file's name on every server, and on disk unless it is unpacked.
     pub name: String,
-    /// The folders it is served from, in the order they are tried.
+    /// The server folders to fetch from, in this order.
     pub mirrors: Vec<String>,
-    /// What shows that it is the right one.
+    /// The check of the content.
     pub check: Check,
-    /// No such file is longer, in bytes.
+    /// The largest size in bytes.
     pub largest: u64,
-    /// What becomes of it, if it is not kept as it is.
+    /// How to unpack the file, unless it is saved as it is.
     pub archive: Option<Archive>,
 }
 
-/// What shows that a fetched file is the right one.
+/// A check that a fetched file has the right content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// Its MD5, as its authors publish it.
+    /// The MD5 that the authors publish.
     Md5(&'static str),
-    /// Its SHA-256.
+    /// The SHA-256.
     Sha256(&'static str),
-    /// The MD5 of what it holds uncompressed.
+    /// The MD5 of the uncompressed content.
     Mnist(MnistFile),
-    /// Nothing is published: reading the data set whole has to do, or what is unpacked.
+    /// No digest is published; reading the whole data set, or the unpacked files, is the check.
     Reading,
 }
 
-/// What became of a file.
+/// The result of fetching a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fetched {
-    /// It was there and is the right one.
+    /// The file existed with the right content.
     AlreadyThere,
-    /// It was fetched from this mirror.
+    /// The file was fetched from this mirror.
     From(String),
 }
 
 impl RemoteFile {
-    /// Fetches it into `folder`, from the first mirror that serves the right content. `bar` shows the
-    /// bytes of the download under way.
+    /// Fetches the file into `folder`, from the first mirror that serves the right content. `bar` shows the bytes of
+    /// the current download.
     ///
     /// # Errors
     ///
-    /// When no mirror serves it ([`Error::Failed`], saying what each of them did), or it cannot be
-    /// written.
+    /// If no mirror serves the file ([`Error::Failed`], with the reason of each mirror), or it cannot be written.
     pub fn fetch(&self, folder: &Path, bar: &ProgressBar) -> Result<Fetched> {
         fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
         if self.is_there(folder) {
             return Ok(Fetched::AlreadyThere);
         }
-        // It is gone with this value, whatever happens.
+        // Dropping this value deletes the file, whatever happens.
         let part = tempfile::Builder::new()
             .prefix(".fetching-")
             .tempfile_in(folder)
@@ -83,12 +82,12 @@ impl RemoteFile {
         Err(Error::Failed(format!("cannot fetch {} ({})", self.name, failures.join("; "))))
     }
 
-    /// The SHA-256 of the file in `folder` where there is nothing to check it by: for people to compare
-    /// and keep.
+    /// Returns the SHA-256 of the file in `folder` if there is no digest to check, so that users can compare and save
+    /// it.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub fn unchecked_sha256(&self, folder: &Path) -> Result<Option<String>> {
         if self.check != Check::Reading || self.archive.is_some() {
             return Ok(None);
@@ -116,7 +115,7 @@ impl RemoteFile {
         self.verify(part)
     }
 
-    /// Whether a file is the right one.
+    /// Checks that a file has the right content.
     fn verify(&self, path: &Path) -> Result<(), String> {
         let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
         let mut file = File::open(path).map_err(unreadable)?;
@@ -145,7 +144,7 @@ impl RemoteFile {
         match &self.archive {
             Some(archive) => archive.unpack(&part, folder)?,
             None => {
-                // Of what nobody else may read as yet.
+                // `write_atomically` creates a file that other users may read; the temporary file is private.
                 let content = fs::read(&part).map_err(Error::io("read", &part))?;
                 write_atomically(&folder.join(&self.name), content)?;
             }
@@ -154,7 +153,7 @@ impl RemoteFile {
     }
 }
 
-/// In hexadecimal digits.
+/// Returns the digest in hexadecimal digits.
 fn digest<D: Digest>(content: &mut impl Read) -> std::io::Result<String> {
     let mut digest = D::new();
     let mut chunk = vec![0; 64 << 10];
@@ -172,7 +171,7 @@ mod tests {
     use super::super::server::{Server, gzip, tar_gz};
     use super::*;
 
-    /// A file of any content.
+    /// Returns a file with the given check and mirrors.
     fn remote(check: Check, mirrors: &[&Server]) -> RemoteFile {
         RemoteFile {
             name: "some-idx1-ubyte.gz".to_owned(),
@@ -187,7 +186,7 @@ mod tests {
         digest::<Md5>(&mut &content[..]).unwrap().leak()
     }
 
-    /// MNIST's check for these bytes.
+    /// Returns MNIST's check for these bytes.
     fn canonical(content: &[u8]) -> Check {
         Check::Mnist(MnistFile {
             name: "some-idx1-ubyte",
@@ -196,7 +195,7 @@ mod tests {
         })
     }
 
-    /// Bytes that do not compress away.
+    /// Returns bytes that cannot be compressed.
     fn noise(count: usize) -> Vec<u8> {
         let step = |x: u64| {
             x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
@@ -260,7 +259,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// What an earlier version left behind says nothing about the file, whatever the server says.
+    /// The remains of an interrupted download are not part of the file, whatever the server answers.
     #[test]
     fn remains_of_another_try_are_no_part_of_the_file() {
         let content = noise(50_000);

@@ -5,16 +5,16 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// Serves one content under any name until the test ends.
+/// Serves the same content under any name until the test ends.
 pub(super) struct Server {
     address: String,
     behaviour: Arc<Mutex<Behaviour>>,
 }
 
 struct Behaviour {
-    /// `None` is answered with 404.
+    /// The content; `None` is answered with 404.
     content: Option<Vec<u8>>,
-    /// Connections that are still to break off in the middle.
+    /// The number of further connections to break off in the middle.
     broken: usize,
 }
 
@@ -27,7 +27,7 @@ impl Server {
         Self::start(None)
     }
 
-    /// Ends so many connections in the middle.
+    /// Breaks off the first `connections` connections in the middle.
     pub(super) fn breaking_off(self, connections: usize) -> Self {
         self.behaviour.lock().unwrap().broken = connections;
         self
@@ -45,7 +45,7 @@ impl Server {
         let shared = behaviour.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                // A client that goes away in the middle is what some tests are about.
+                // Some tests are about clients that disconnect in the middle.
                 let _ = answer(stream.unwrap(), &mut shared.lock().unwrap());
             }
         });
@@ -80,7 +80,7 @@ pub(super) fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// An archive of these files; a path may be one that no honest archive has.
+/// Returns an archive of these files; a path may be invalid in a normal archive.
 pub(super) fn tar_gz(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (path, content) in files {

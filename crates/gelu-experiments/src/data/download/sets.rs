@@ -1,4 +1,4 @@
-//! What may be fetched, from where, and how it is recognised.
+//! The files that the program may fetch, their servers, and their checks.
 
 use super::{Archive, Check, RemoteFile};
 use crate::data::{corpus, mnist};
@@ -9,20 +9,20 @@ const MNIST: [&str; 2] = [
 ];
 /// Krizhevsky's page publishes the MD5 of each archive.
 const CIFAR: &str = "https://www.cs.toronto.edu/~kriz";
-/// The authors' repository, at one commit.
+/// The authors' repository, at a fixed commit.
 const TWEETS: &str = "https://raw.githubusercontent.com/hendrycks/GELUs/\
     2726505c4767eed99dfd89ce0f836fbca44d6a6d/data/Tweets";
-/// Jackson's repository, at one commit with all 3,000 recordings. The archive is packed by the server
-/// and may differ from time to time in its bytes, never in its files.
+/// Jackson's repository, at a fixed commit with all 3,000 recordings. The server packs the archive, so its bytes may
+/// differ from time to time, but its files do not.
 const SPOKEN_DIGITS: &str =
     "https://codeload.github.com/Jakobovski/free-spoken-digit-dataset/tar.gz";
 const SPOKEN_DIGITS_COMMIT: &str = "1306d2c6da002dfb2fd1f113d8596d801648a085";
 
-/// Karpathy's repository, at one commit.
+/// Karpathy's repository, at a fixed commit.
 const SHAKESPEARE: &str = "https://raw.githubusercontent.com/karpathy/char-rnn/\
     6f9487a6fe5b420b7ca9afb0d7c078e37c1d1b4e/data/tinyshakespeare";
 
-/// The files of a data set; none where it may not be fetched.
+/// Returns the files of a data set; empty if the program may not fetch it.
 pub fn files_of(set: &str) -> Vec<RemoteFile> {
     match set {
         "mnist" => mnist::FILES.map(mnist_file).to_vec(),
@@ -103,8 +103,8 @@ fn tweets() -> Vec<RemoteFile> {
             "tweets-devtest.txt",
             sha256("5bb2323a63a17d073468b9436980232e2e7b92d0dc1e5e46e722aae189229e3c"),
         ),
-        // At the same commit, and still without a digest: nobody publishes one, and the file itself could
-        // not be had where this was written. Whoever fetches it is told its SHA-256.
+        // At the same commit, but without a check: the authors publish no digest, and we could not fetch the file to
+        // compute one. The program prints the SHA-256 of a fetched file.
         file("embeddings-twitter.txt", Check::Reading),
     ]
 }
@@ -127,7 +127,7 @@ mod tests {
         );
     }
 
-    /// A branch moves, and what is fetched from it would change unseen.
+    /// A branch can change, and then the fetched content would change unnoticed.
     #[test]
     fn files_of_repositories_are_those_of_one_commit() {
         let is_commit =

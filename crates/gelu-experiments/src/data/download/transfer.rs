@@ -1,4 +1,4 @@
-//! Moving bytes from a server into a file.
+//! Copies bytes from a server into a file.
 
 use indicatif::ProgressBar;
 use std::fs::File;
@@ -6,16 +6,16 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// Connections that are tried. Each begins anew: no file is so large that going on where one broke off would
-/// be worth its checks.
+/// The number of connections to try. Each starts from the beginning, because no file is large enough to make partial
+/// downloads worth their checks.
 const TRIES: u32 = 3;
 const CHUNK: usize = 64 << 10;
 
-/// Why a connection ended early.
+/// The reason why a connection ended early.
 enum Ended {
-    /// Another one may get further.
+    /// Another connection may succeed.
     Broken(String),
-    /// Another one would end the same way.
+    /// Another connection would end the same way.
     Refused(String),
 }
 
@@ -23,7 +23,7 @@ enum Ended {
 ///
 /// # Errors
 ///
-/// With the last connection's reason.
+/// The reason of the last connection.
 pub(super) fn transfer(
     url: &str,
     target: &Path,
@@ -33,7 +33,7 @@ pub(super) fn transfer(
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_connect(Some(Duration::from_secs(15)))
         .timeout_recv_response(Some(Duration::from_secs(30)))
-        // A stalled connection ends.
+        // Ends a stalled connection.
         .timeout_recv_body(Some(Duration::from_secs(600)))
         .build()
         .into();

@@ -2,26 +2,26 @@ use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A data set that is asked for: its name, and what has to be known of one's own beside its place.
+/// A request for a data set: its name, and for the user's own data the options besides their location.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// A name of the catalogue, or `idx`, `pictures`, `csv`, `tables`.
     pub set: String,
-    /// Of a table, the column that is predicted.
+    /// The column to predict, for a table.
     pub target: Option<String>,
-    /// Of the tables of a folder, the columns that are predicted, by the names of the files without their endings.
+    /// The columns to predict, for the tables of a folder, by the names of the files without their endings.
     pub targets: BTreeMap<String, String>,
-    /// Of a table, the column that says `train`, `valid` or `test`.
+    /// The column that says `train`, `valid` or `test`, for a table.
     pub split: Option<String>,
-    /// Of a table, columns that are no inputs.
+    /// The columns that are not inputs, for a table.
     pub ignore: Vec<String>,
-    /// Of a table, columns that are inputs although they number the rows, or have many texts.
+    /// The columns that are inputs although they number the rows or have many texts, for a table.
     pub keep: Vec<String>,
-    /// Whether the first line of a table names its columns; by its cells where absent.
+    /// Whether the first line of a table names its columns; `None` decides by the line's cells.
     pub header: Option<bool>,
-    /// Whether a number is to be predicted rather than a class; by the target's cells where absent.
+    /// Whether to predict a number rather than a class; `None` decides by the target's cells.
     pub numbers: Option<bool>,
-    /// Of pictures in folders, the side of the square that each is scaled to.
+    /// The side of the square to which each image is scaled, for images in folders.
     pub size: Option<usize>,
 }
 
@@ -32,16 +32,16 @@ impl From<&str> for Asked {
 }
 
 impl Asked {
-    /// Whether it is one table, or a folder of tables.
+    /// Returns whether the data set is one table or a folder of tables.
     pub fn is_of_tables(&self) -> bool {
         ["csv", "tables"].contains(&self.set.as_str())
     }
 
-    /// Checks that what is said of the set is of use for its kind.
+    /// Checks that the options have an effect for this kind of data set.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] naming what is missing, or has no effect.
+    /// [`Error::Usage`] naming the missing option, or the one without effect.
     pub(crate) fn validate(&self) -> Result<()> {
         let for_tables = self.target.is_some()
             || self.split.is_some()

@@ -1,22 +1,22 @@
-//! What holds for every set of one's own.
+//! Checks for all kinds of the user's own data.
 
 use crate::{Error, Result};
 use gelu_compare::error::Place;
 use std::path::Path;
 
-/// A class is a byte.
+/// The largest number of classes; a class is a byte.
 pub(in crate::data) const MOST_CLASSES: usize = 256;
 
-/// Of the orders in which examples are shuffled, so that any stretch of them holds all classes.
+/// Seed of the order in which examples are shuffled, so that any range of them has all classes.
 pub(in crate::data) const ORDER_SEED: u64 = 10;
 
-/// What data at a place are called: by the name of their folder or file.
+/// Returns the name of the data at `place`: the name of their folder or file.
 pub(crate) fn name_of(place: &Path) -> String {
     let place = std::path::absolute(place).unwrap_or_else(|_| place.to_path_buf());
     place.file_name().map_or_else(|| "data".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Refuses what is no plain file: opening a pipe would wait for whoever writes to it.
+/// Checks that `path` is a plain file. Opening a pipe would wait for a writer.
 pub(in crate::data) fn check_file(path: &Path) -> Result<()> {
     let found = std::fs::metadata(path).map_err(Error::io("read", path))?;
     match found.is_file() {
@@ -25,7 +25,7 @@ pub(in crate::data) fn check_file(path: &Path) -> Result<()> {
     }
 }
 
-/// One class cannot be told from another.
+/// Checks that there are at least two classes and not too many.
 pub(in crate::data) fn check_classes(place: &Path, classes: usize) -> Result<()> {
     let (problem, advice) = match classes {
         0 => ("there is no class".to_owned(), "a classifier needs two classes or more"),

@@ -1,7 +1,7 @@
-//! Data of one's own: pictures in MNIST's files or in a folder a class, rows of a table, a folder of tables.
+//! The user's own data: images in MNIST's files or in one folder per class, rows of a table, or a folder of tables.
 //!
-//! They are named by what their files are, `idx`, `pictures`, `csv` or `tables`, and by their place. How many classes
-//! there are, and how large an input is, the files say.
+//! Recipes name them by the kind of their files, `idx`, `pictures`, `csv` or `tables`, and by their location. The
+//! files determine the number of classes and the size of an input.
 
 mod asked;
 pub(crate) mod checks;
@@ -17,7 +17,7 @@ use checks::name_of;
 use gelu_compare::error::Place;
 use std::path::Path;
 
-/// What sets of one's own can be made of.
+/// The kinds of the user's own data.
 pub(super) const KINDS: [DataSetInfo; 4] = [
     DataSetInfo {
         name: "idx",
@@ -57,12 +57,12 @@ pub(super) const KINDS: [DataSetInfo; 4] = [
     },
 ];
 
-/// What sets of one's own can be made of.
+/// Returns the kinds of the user's own data.
 pub fn kinds() -> &'static [DataSetInfo] {
     &KINDS
 }
 
-/// Reads a set of one's own; `None` where the name is that of no kind of them.
+/// Reads the user's own data; `None` if the name is not one of their kinds.
 pub(super) fn read(asked: &Asked, place: Option<&Path>) -> Option<Result<DataSet>> {
     let info = KINDS.iter().find(|info| info.name == asked.set)?;
     let Some(place) = place else {
@@ -92,7 +92,7 @@ fn folder_of_pictures(size: Option<usize>, place: &Path) -> Result<DataSet> {
         .with(&size_of_key.to_le_bytes())
         .with_files(place)?;
     let mut set = prepared(&key, || folders.read(size))?;
-    // What was prepared from the same files may have been called otherwise, and has no place.
+    // Cached data of the same files may have another name, and have no location.
     set.source.name = name_of(place);
     set.source.location = Some(place.to_path_buf());
     set.set_aside = folders.set_aside;

@@ -1,4 +1,4 @@
-//! A picture of a file.
+//! Decodes an image file.
 
 use crate::{Error, Result};
 use gelu_compare::error::Place;
@@ -7,25 +7,25 @@ use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use std::io::Cursor;
 use std::path::Path;
 
-/// No picture is larger that is taken as it is; nor takes decoding one more memory.
+/// The largest side of an image that is not scaled, and the memory for decoding it.
 const LARGEST_SIDE: u32 = 4096;
 const MOST_MEMORY: u64 = 256 << 20;
-/// The same of pictures that are scaled: those of a camera of 200 megapixels.
+/// The same limits for images that are scaled; they allow for cameras of 200 megapixels.
 const LARGEST_SCALED_SIDE: u32 = 32_768;
 const MOST_SCALED_MEMORY: u64 = 1 << 30;
 
-/// A PNG or JPEG, whatever its name says, upright as its EXIF data say; `path` is what errors call it. With `size`, it is going to be scaled to
-/// so many pixels a side.
+/// Decodes a PNG or JPEG, whatever its name, and turns it upright by its EXIF data; error messages name `path`. With
+/// `size`, the caller scales the image to this many pixels per side.
 ///
 /// # Errors
 ///
-/// When it is neither, damaged, has 16 bits for a channel, or is larger than 4,096 pixels a side, or 32,768 where it is
-/// going to be scaled.
+/// If the file is neither PNG nor JPEG, is damaged, has 16 bits per channel, or has a side of more than 4,096 pixels,
+/// or 32,768 if it is scaled.
 pub fn decode(path: &Path, bytes: &[u8], size: Option<usize>) -> Result<DynamicImage> {
     let refuse =
         |problem: String, advice: &str| Err(Error::data(path, Place::File, problem, advice));
     let damaged = |error: image::ImageError| {
-        // Those of decoders have line breaks, and may quote what the file holds.
+        // The decoders' messages have line breaks, and may quote the file's content.
         let said: String = error
             .to_string()
             .chars()
@@ -42,7 +42,7 @@ pub fn decode(path: &Path, bytes: &[u8], size: Option<usize>) -> Result<DynamicI
     let mut reader = ImageReader::new(Cursor::new(bytes))
         .with_guessed_format()
         .map_err(Error::io("read", path))?;
-    // The size is checked here, where it can be named.
+    // The size is checked here, so that the error can name it.
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(memory);
     reader.limits(limits);
@@ -71,14 +71,14 @@ pub fn decode(path: &Path, bytes: &[u8], size: Option<usize>) -> Result<DynamicI
             "this program reads 8: convert it, for example with `magick mogrify -depth 8`",
         );
     }
-    // A damaged note about the orientation is none.
+    // Ignore damaged orientation data.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
     picture.apply_orientation(orientation);
     Ok(picture)
 }
 
-/// The width and height of a picture as it is shown.
+/// Returns the width and height of an image in its upright orientation.
 pub(super) fn shown_size(path: &Path, bytes: &[u8]) -> Result<(u32, u32)> {
     let damaged = |_| {
         Error::data(path, Place::File, "no PNG or JPEG can be read", "copy it again, or remove it")
@@ -109,7 +109,7 @@ mod tests {
         decode(Path::new("a.png"), bytes, size).unwrap_err().to_string()
     }
 
-    /// The segment APP1 of EXIF 2.3: a little-endian TIFF with the one entry 0x0112, Orientation.
+    /// Adds the segment APP1 of EXIF 2.3: a little-endian TIFF with one entry, 0x0112, Orientation.
     fn turned(jpeg: &[u8], orientation: u8) -> Vec<u8> {
         let mut exif = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
         exif.extend([orientation, 0, 0, 0, 0, 0, 0, 0]);
@@ -119,10 +119,10 @@ mod tests {
 
     #[test]
     fn pictures_are_turned_as_their_notes_say() {
-        // Bright where it is left and above: 16×8 pixels, so that no block of a JPEG has both.
+        // The left half is bright. With 16×8 pixels, no block of the JPEG has both halves.
         let picture = RgbImage::from_fn(16, 8, |x, _| Rgb([if x < 8 { 250 } else { 5 }; 3]));
         let jpeg = encoded(&picture.into(), ImageFormat::Jpeg);
-        // EXIF 2.3: what the first row and the first column of the file are, when it is shown.
+        // The cases of EXIF 2.3: which sides of the upright image are the first row and the first column of the file.
         for (orientation, width, bright) in [
             (1, 16, (0, 0)),
             (2, 16, (15, 0)),

@@ -1,5 +1,5 @@
-//! Folders of PNG and JPEG files with one folder per class: `DIR/train/CLASS/*`, `DIR/test/CLASS/*` and perhaps
-//! `DIR/val/CLASS/*`, under the names that people use, or `DIR/CLASS/*`, where a fifth of each class is the test part.
+//! Folders of PNG and JPEG files with one folder per class: either `DIR/train/CLASS/*`, `DIR/test/CLASS/*` and
+//! optionally `DIR/val/CLASS/*`, under any usual names, or `DIR/CLASS/*`, where a fifth of each class is for test.
 
 mod decode;
 mod pixels;
@@ -19,46 +19,46 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Raised when the same files become another set, or are refused.
+/// Version of the reader; increase it when the same files give another set or an error.
 pub const VERSION: u32 = 4;
 
-/// What the folders of the two parts are called by those who name them for this program.
+/// The names of the two split folders in sets that this program reads by name.
 pub(super) const PARTS: [&str; 2] = ["train", "test"];
 const EXTENSIONS: [&str; 3] = ["png", "jpg", "jpeg"];
-/// Where there is one part, every fifth picture of a class is a test picture.
+/// Without split folders, one image in this many is a test image.
 const TEST_SHARE: usize = 5;
-/// Of one side in pixels or less, pictures are taken as they are.
+/// Images whose sides have this many pixels or fewer are used without scaling.
 const SMALL: u32 = 64;
-/// The side that larger ones, and those of several sizes, are best scaled to for a first comparison.
+/// The suggested side for larger images, or images of several sizes, in a first comparison.
 const SCALED: usize = 32;
 
 /// A file and the number of its class.
 type Labelled = (PathBuf, u8);
 
-/// The name of a class and the folder of its pictures.
+/// The name of a class and the folder of its images.
 pub(super) type ClassFolder = (String, PathBuf);
 
-/// Which files make which part; nothing is decoded yet.
+/// The files of each split, before decoding.
 #[derive(Debug)]
 pub struct Folders {
     root: PathBuf,
     parts: [Vec<Labelled>; 2],
-    /// The names of the folders, sorted: a class's number is its place here.
+    /// The names of the class folders, sorted; a class's number is its index here.
     pub classes: Vec<String>,
-    /// So many pictures, the last to train on, are from a folder of their own to validate on.
+    /// The number of images, at the end of the training images, that come from a validation folder.
     pub set_aside: usize,
-    /// How the folders were read, in sentences.
+    /// Sentences about how the folders were read.
     pub notes: Vec<String>,
 }
 
 impl Folders {
-    /// Looks what is there.
+    /// Finds the files below `root`.
     ///
     /// # Errors
     ///
-    /// When the place is no folder, there are fewer than two classes or more than 256, a class has no picture,
-    /// a test class is no training class, a file is neither PNG nor JPEG by its name, or pictures lie elsewhere
-    /// than in folders of classes.
+    /// If `root` is not a folder, there are fewer than two classes or more than 256, a class has no image, a test
+    /// class is not a training class, a file's name is neither PNG nor JPEG, or images are outside the folders of
+    /// classes.
     pub fn find(root: &Path) -> Result<Self> {
         if root.is_file() {
             let problem = "is a file, and pictures are read from folders";
@@ -78,7 +78,7 @@ impl Folders {
         Self::of_named(root, parts)
     }
 
-    /// The pictures of folders of classes, of which a fifth is tested on.
+    /// Finds the images in folders of classes, and takes a fifth for test.
     fn of_one(root: &Path) -> Result<Self> {
         let classes = classes_in(root)?;
         let mut order = order();
@@ -91,12 +91,12 @@ impl Folders {
         Ok(Self { root: root.to_path_buf(), parts, classes, set_aside: 0, notes })
     }
 
-    /// The pictures of folders that are called as parts are: to train on, to validate on, and to test on.
+    /// Finds the images in split folders: training, validation and test.
     fn of_named(root: &Path, [train, valid, test]: [Option<&String>; 3]) -> Result<Self> {
         let folder = |part: Option<&String>| part.map(|part| root.join(part));
         let train = folder(train).unwrap_or_default();
         let classes = classes_in(&train)?;
-        // A single folder next to the training folder is the test set.
+        // If there is only one other folder, it is the test set.
         let (valid, test) = match test {
             Some(_) => (valid, test),
             None => (None, valid),
@@ -118,12 +118,12 @@ impl Folders {
         Ok(set)
     }
 
-    /// The pictures of two parts, in an order that is mixed, and always the same, so that any stretch of a part
-    /// holds all classes. Classes are numbered in the order of `train`.
+    /// Returns the images of two splits, shuffled in a fixed order, so that any range of a split has all classes.
+    /// Classes are numbered in the order of `train`.
     ///
     /// # Errors
     ///
-    /// When a class has no picture, a test class is no training class, or a file is neither PNG nor JPEG by its name.
+    /// If a class has no image, a test class is not a training class, or a file's name is neither PNG nor JPEG.
     pub(super) fn of_parts(
         root: &Path,
         train: Vec<ClassFolder>,
@@ -135,11 +135,11 @@ impl Folders {
         Ok(Self { root: root.to_path_buf(), parts, classes, set_aside: 0, notes: Vec::new() })
     }
 
-    /// The side that pictures should be scaled to: none where all are small and of one size.
+    /// Returns the side to which the images should be scaled; `None` if all are small and of the same size.
     ///
     /// # Errors
     ///
-    /// When a file is no picture.
+    /// If a file is not an image.
     pub fn suggested_size(&self) -> Result<Option<usize>> {
         let mut first = None;
         for (path, _) in self.parts.iter().flatten() {
@@ -152,29 +152,29 @@ impl Folders {
         Ok(None)
     }
 
-    /// The smaller side of the first picture.
+    /// Returns the smaller side of the first image.
     ///
     /// # Errors
     ///
-    /// When it is no picture.
+    /// If the first file is not an image.
     pub fn first_size(&self) -> Result<usize> {
         let (path, _) = self.parts[0].first().expect("every class has pictures");
         let (width, height) = decode::shown_size(path, &read_bytes(path)?)?;
         Ok(width.min(height) as usize)
     }
 
-    /// How many pictures there are to train on, those that are set aside among them.
+    /// Returns the number of training images, including those set aside for validation.
     pub fn training(&self) -> usize {
         self.parts[0].len()
     }
 
-    /// Decodes the pictures: grey if all are, else red, green and blue. With `size`, the largest square in the
-    /// middle of each is scaled to that side; without, they have to be of one size.
+    /// Decodes the images: grey if all are grey, otherwise red, green and blue. With `size`, the largest square in
+    /// the centre of each image is scaled to that side; without it, all images must have the same size.
     ///
     /// # Errors
     ///
-    /// When a file cannot be decoded, has another size than the first one, a test picture is a training picture,
-    /// too, or all together take more than 2 GiB.
+    /// If a file cannot be decoded, has another size than the first one, a test image is also a training image, or
+    /// all together take more than 2 GiB.
     pub fn read(&self, size: Option<usize>) -> Result<ImageSet> {
         let [train, test] = self.decoded(size)?;
         check_apart([&train, &test], [&self.parts[0], &self.parts[1]])?;
@@ -182,7 +182,7 @@ impl Folders {
         ImageSet::new(&name, Some(self.root.clone()), synthetic, self.classes.len(), train, test)
     }
 
-    /// The pictures of both parts; errors are those of [`Self::read`], but pictures may stand in both.
+    /// Decodes the images of both splits like [`Self::read`], but allows an image to be in both.
     pub(super) fn decoded(&self, size: Option<usize>) -> Result<[Images; 2]> {
         let mut pixels = Pixels::new(size);
         for (path, _) in self.parts.iter().flatten() {
@@ -200,7 +200,7 @@ impl Folders {
     }
 }
 
-/// The random numbers that mix a part.
+/// Returns the random numbers that shuffle a split.
 fn order() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(ORDER_SEED)
 }
@@ -211,18 +211,18 @@ fn mixed(classes: Vec<Vec<Labelled>>, order: &mut ChaCha8Rng) -> Vec<Labelled> {
     files
 }
 
-/// The folders in `folder` with their names, by name.
+/// Returns the folders in `folder` with their names, sorted by name.
 fn class_folders(folder: &Path) -> Result<Vec<ClassFolder>> {
     let folders = entries(folder, true)?.into_iter();
     Ok(folders.map(|name| (name.clone(), folder.join(name))).collect())
 }
 
-/// Reads one picture, of class 0: grey if it is, else red, green and blue; with `size` scaled as [`Folders::read`]
-/// does.
+/// Reads one image, of class 0: grey if it is grey, otherwise red, green and blue; with `size`, scaled like
+/// [`Folders::read`].
 ///
 /// # Errors
 ///
-/// When the file cannot be read or decoded.
+/// If the file cannot be read or decoded.
 pub fn read_one(path: &Path, size: Option<usize>) -> Result<Images> {
     check_file(path)?;
     let mut pixels = Pixels::new(size);
@@ -231,7 +231,7 @@ pub fn read_one(path: &Path, size: Option<usize>) -> Result<Images> {
     Ok(Images { pixels: pixels.planes(), channels, height, width, labels: vec![0] })
 }
 
-/// The files of each class, by name; none for a class that has no folder in this part.
+/// Returns the files of each class, by name; empty for a class without a folder in this split.
 fn labelled(folders: Vec<ClassFolder>, classes: &[String]) -> Result<Vec<Vec<Labelled>>> {
     let mut files = vec![Vec::new(); classes.len()];
     for (name, place) in folders {
@@ -265,13 +265,13 @@ fn labelled(folders: Vec<ClassFolder>, classes: &[String]) -> Result<Vec<Vec<Lab
     Ok(files)
 }
 
-/// Whether a file is PNG or JPEG by its name.
+/// Returns whether a file's name is that of a PNG or JPEG.
 fn is_picture(path: &Path) -> bool {
     let extension = path.extension().and_then(|text| text.to_str()).unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-/// Refuses pictures in a folder that is no class's.
+/// Checks that there are no images in a folder that is not a class's.
 fn check_no_pictures(folder: &Path, problem: &str) -> Result<()> {
     let files = entries(folder, false)?.into_iter().map(|name| folder.join(name));
     match files.into_iter().find(|path| is_picture(path)) {
@@ -283,7 +283,7 @@ fn check_no_pictures(folder: &Path, problem: &str) -> Result<()> {
     }
 }
 
-/// The names of the classes in a folder.
+/// Returns the names of the classes in a folder.
 fn classes_in(folder: &Path) -> Result<Vec<String>> {
     let classes = entries(folder, true)?;
     if classes.is_empty() {
@@ -293,8 +293,8 @@ fn classes_in(folder: &Path) -> Result<Vec<String>> {
     check_classes(folder, classes.len()).map(|()| classes)
 }
 
-/// The folders of the parts, to train on, to validate on and to test on, as people call them; `None` where the folders
-/// are those of classes.
+/// Returns the folders of the training, validation and test splits, under any usual names; `None` if the folders are
+/// classes.
 fn parts<'f>(root: &Path, folders: &'f [String]) -> Result<Option<[Option<&'f String>; 3]>> {
     let mut parts = [None; 3];
     let mut others = Vec::new();
@@ -336,7 +336,7 @@ fn parts<'f>(root: &Path, folders: &'f [String]) -> Result<Option<[Option<&'f St
     }
 }
 
-/// Refuses test pictures that are trained on, too: the error on them says nothing about others.
+/// Checks that no test image is also a training image, because the error on it would say nothing about new images.
 fn check_apart(images: [&Images; 2], parts: [&[Labelled]; 2]) -> Result<()> {
     let features = images[0].features().max(1);
     let pictures = |part: usize| images[part].pixels.chunks_exact(features).zip(parts[part]);
@@ -354,7 +354,7 @@ fn check_apart(images: [&Images; 2], parts: [&[Labelled]; 2]) -> Result<()> {
     Err(Error::data(path, Place::File, problem, "remove one of the two"))
 }
 
-/// The test pictures of a class that is in one part.
+/// Splits the test images off a class without a test folder.
 fn split_off(class: &mut Vec<Labelled>, order: &mut ChaCha8Rng) -> Result<Vec<Labelled>> {
     if let [(path, _)] = &class[..] {
         let place = path.parent().unwrap_or(path);

@@ -1,4 +1,4 @@
-//! Decoded pictures, of one size.
+//! Decoded images of one size.
 
 use super::decode;
 use crate::{Error, Result};
@@ -7,10 +7,10 @@ use image::DynamicImage;
 use image::imageops::FilterType;
 use std::path::Path;
 
-/// All pictures together, in bytes.
+/// The largest size of all images together, in bytes.
 const MOST_PIXELS: usize = 2 << 30;
 
-/// Pictures of one size, one behind the other.
+/// Images of one size, one after the other.
 #[derive(Default)]
 pub(super) struct Pixels {
     size: Option<usize>,
@@ -22,7 +22,7 @@ pub(super) struct Pixels {
 }
 
 impl Pixels {
-    /// None yet; each will be scaled to so many pixels a side.
+    /// Creates an empty collection; with `size`, each image is scaled to this many pixels per side.
     pub(super) fn new(size: Option<usize>) -> Self {
         Self { size, ..Self::default() }
     }
@@ -65,7 +65,7 @@ impl Pixels {
         if self.coloured { 3 } else { 1 }
     }
 
-    /// Each picture's channels one behind the other.
+    /// Returns each image's channels one after the other.
     pub(super) fn planes(self) -> Vec<u8> {
         let mut planes = Vec::with_capacity(self.interleaved.len() / 3 * self.channels());
         for picture in self.interleaved.chunks_exact((3 * self.height * self.width).max(1)) {
@@ -77,7 +77,7 @@ impl Pixels {
     }
 }
 
-/// The largest square in the middle of a picture.
+/// Returns the largest square in the centre of an image.
 fn middle(picture: &DynamicImage) -> DynamicImage {
     let (width, height) = (picture.width(), picture.height());
     let side = width.min(height);

@@ -85,7 +85,7 @@ fn a_folder_to_validate_on_stands_behind_those_to_train_on() {
     };
     assert_eq!([sorted(&set.train.pixels[..2]), sorted(&set.train.pixels[2..])], [[1, 2], [3, 4]]);
     assert_eq!(sorted(&set.test.pixels), [5, 6]);
-    // One folder beside that to train on is tested on.
+    // A single folder next to the training folder is the test set.
     fs::remove_dir_all(at("testing")).unwrap();
     let folders = Folders::find(folder.path()).unwrap();
     assert_eq!((folders.set_aside, folders.notes), (0, vec!["`VAL` is tested on".to_owned()]));
@@ -192,7 +192,7 @@ fn parts_without_one_to_train_on_are_no_classes() {
         let said = refused(folder.path(), None);
         assert!(said.contains("would be read as classes") && said.contains(names[0]), "{said}");
     }
-    // A class may be called so.
+    // Classes may have names of splits.
     let folder = tempfile::tempdir().unwrap();
     for (index, name) in ["dev", "ops", "dev", "ops"].into_iter().enumerate() {
         save(&folder.path().join(name).join(format!("{index}.png")), &grey(2, 2, index as u8));

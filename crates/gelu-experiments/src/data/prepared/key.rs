@@ -4,21 +4,20 @@ use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Folders in folders that are looked into: more than any data set has.
+/// The depth to which folders are read; no data set is deeper.
 const DEPTH: usize = 8;
 
-/// The folder of prepared data: `$GELU_CACHE`, or `gelu` in the user's cache folder; `None` where
-/// there is neither.
+/// Returns the folder of the cache: `$GELU_CACHE`, or `gelu` in the user's cache folder; `None` if there is neither.
 pub fn folder() -> Option<PathBuf> {
     match std::env::var_os("GELU_CACHE").filter(|value| !value.is_empty()) {
         Some(folder) => Some(folder.into()),
-        // Unit tests leave the home of whoever runs them alone.
+        // Unit tests must not touch the developer's home folder.
         None if cfg!(test) => None,
         None => dirs::cache_dir().map(|folder| folder.join("gelu")),
     }
 }
 
-/// Everything a prepared thing was made from, as a digest.
+/// A digest of everything that cached data depend on.
 #[derive(Clone, Debug)]
 pub struct Key {
     kind: &'static str,
@@ -26,24 +25,24 @@ pub struct Key {
 }
 
 impl Key {
-    /// A thing of a kind, by the `version` of the code that makes it: raised when that computes
-    /// something else.
+    /// Creates the key of cached data. `version` is that of the code that computes them; increase it when the code
+    /// computes something else.
     pub fn new(kind: &'static str, version: u32) -> Self {
         Self { kind, digest: Sha256::new() }.with(kind.as_bytes()).with(&version.to_le_bytes())
     }
 
-    /// It also depends on these bytes.
+    /// Adds bytes that the data depend on.
     pub fn with(mut self, bytes: &[u8]) -> Self {
         self.digest.update((bytes.len() as u64).to_le_bytes());
         self.digest.update(bytes);
         self
     }
 
-    /// It also depends on every file below `folder`: names and contents. Hidden ones are left out.
+    /// Adds every file below `folder`, except hidden ones: names and contents.
     ///
     /// # Errors
     ///
-    /// When something there cannot be read.
+    /// If a file or folder there cannot be read.
     pub fn with_files(mut self, folder: &Path) -> Result<Self> {
         self.add_files(folder, folder, DEPTH)?;
         Ok(self)
@@ -87,7 +86,7 @@ impl Key {
         }
     }
 
-    /// What it is called in the cache.
+    /// Returns the name of the file in the cache.
     pub(crate) fn file_name(&self) -> String {
         let digest = self.digest.clone().finalize();
         let digits: String = digest[..DIGEST].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -99,7 +98,7 @@ impl Key {
 const DIGEST: usize = 16;
 const EXTENSION: &str = ".msgpack";
 
-/// Whether a thing of the cache may be called so.
+/// Returns whether `name` can be that of a file in the cache.
 pub(super) fn is_file_name(name: &str) -> bool {
     let parts = name.strip_suffix(EXTENSION).and_then(|stem| stem.rsplit_once('-'));
     parts.is_some_and(|(kind, digits)| {

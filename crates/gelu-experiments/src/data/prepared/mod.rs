@@ -1,9 +1,9 @@
-//! Prepared data: what takes long to make from files or from nothing (drawn digits, decoded pictures,
-//! coefficients of recordings, a whitening) is made once and kept for every later process.
+//! The cache of prepared data. Data that take long to compute (drawn digits, decoded images, coefficients of
+//! recordings, a whitening) are computed once and saved for later processes.
 //!
-//! A prepared thing is one file in the [cache](folder), in MessagePack behind a checksum, and named by a digest of
-//! everything it was made from, which includes the bytes of the files. If the checksum does not match, the thing is
-//! made again. You may delete the folder at any time, and it need not be writable.
+//! Each entry is one file in the [cache](folder), in MessagePack after a checksum. Its name is a digest of everything
+//! that the data depend on, including the bytes of source files. If the checksum does not match, the data are
+//! computed again. You may delete the folder at any time, and it need not be writable.
 
 mod key;
 pub(crate) mod store;
@@ -17,13 +17,13 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The thing of that key: read, where it was made before, else made and kept.
+/// Returns the data of `key`: from the cache if they are there, otherwise from `make`, and then saves them.
 ///
-/// Of several processes that want one thing at once, one makes it and the others wait for it.
+/// If several processes need the same data at once, one computes them and the others wait.
 ///
 /// # Errors
 ///
-/// Those of `make`. A cache that cannot be read or written is no error: it only saves time.
+/// If `make` fails. A cache that cannot be read or written is not an error; it only saves time.
 pub fn prepared<T: Serialize + DeserializeOwned, E>(
     key: &Key,
     make: impl FnOnce() -> Result<T, E>,
@@ -48,25 +48,26 @@ fn prepared_in<T: Serialize + DeserializeOwned, E>(
         return Ok(found);
     }
     let made = make()?;
-    // A full disk or a read-only home costs the time of making it again, no more.
+    // If writing fails (full disk, read-only home), later processes only lose time.
     let _ = store::write(&path, &made);
     drop(guard);
     Ok(made)
 }
 
-/// Held while a thing is made, so that others wait for it; the lock of a process that dies is released by the
-/// kernel. The lock's file goes with it.
+/// A lock that is held while data are computed, so that other processes wait for them. If the process dies, the
+/// kernel releases the lock. Dropping the guard deletes the lock file.
 struct Guard {
     path: PathBuf,
     _lock: File,
 }
 
 impl Guard {
-    /// Nothing where files cannot be locked: then everybody makes the thing, and the last one's file stays.
+    /// Waits for the lock. Returns `None` if files cannot be locked: then every process computes the data, and the
+    /// file of the last one stays.
     fn wait(folder: &Path, key: &Key) -> Option<Self> {
         fs::create_dir_all(folder).ok()?;
         let path = folder.join(format!("{}{LOCK}", key.file_name()));
-        // That of another user may be read, and so locked.
+        // Another user's lock file may be readable, and that is enough for locking it.
         let lock = File::create(&path).or_else(|_| File::open(&path)).ok()?;
         lock.lock().ok()?;
         Some(Self { path, _lock: lock })
@@ -74,7 +75,7 @@ impl Guard {
 }
 
 impl Drop for Guard {
-    /// Who waits for this lock finds the thing, or makes it, as does who comes later and finds no lock.
+    /// A process that waits for this lock, or comes later and finds no lock, then finds the data or computes them.
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
@@ -85,18 +86,18 @@ const LOCK: &str = ".lock";
 /// A file of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: u64,
 }
 
-/// The files of prepared things in a folder, and locks that a killed process has left, by name. Nothing else
-/// in the folder is touched by this program.
+/// Returns the cached files in a folder, and the locks of killed processes, by name. This program does not touch
+/// other files there.
 ///
 /// # Errors
 ///
-/// When the folder is there and cannot be listed.
+/// If the folder exists and cannot be listed.
 pub fn kept(folder: &Path) -> Result<Vec<Kept>, Error> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -109,7 +110,7 @@ pub fn kept(folder: &Path) -> Result<Vec<Kept>, Error> {
         if !key::is_file_name(name.strip_suffix(LOCK).unwrap_or(&name)) {
             continue;
         }
-        // One that another process has just removed is not there any more.
+        // Another process may have removed the file meanwhile.
         if let Ok(metadata) = entry.metadata() {
             files.push(Kept { path: entry.path(), bytes: metadata.len() });
         }
@@ -245,7 +246,7 @@ mod tests {
         };
         assert_eq!(names(), [key().file_name()]);
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
-        // What is not the cache's stays out of it; a lock that was left behind is its own.
+        // Files that do not belong to the cache are not listed; an abandoned lock is.
         let lock = format!("{}.lock", Key::new("zca", 1).file_name());
         for name in ["mine.txt", "mine.msgpack", "thesis.lock", &lock] {
             fs::write(cache.path().join(name), "").unwrap();

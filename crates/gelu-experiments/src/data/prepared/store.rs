@@ -5,11 +5,11 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
-/// Bytes of the checksum in front of what is saved.
+/// Bytes of the checksum before the data.
 const CHECKSUM: usize = 32;
 
-/// Writes so that a reader never sees half of it, with the permissions that the umask leaves: the cache may be
-/// shared.
+/// Writes atomically, so that a reader never sees a partial file. The permissions follow the umask, because users may
+/// share the cache.
 pub(crate) fn write<T: Serialize>(path: &Path, thing: &T) -> Result<()> {
     let mut bytes = vec![0; CHECKSUM];
     rmp_serde::encode::write(&mut bytes, thing)
@@ -19,7 +19,7 @@ pub(crate) fn write<T: Serialize>(path: &Path, thing: &T) -> Result<()> {
     write_atomically(path, bytes)
 }
 
-/// What the file holds; `None` where there is none, or it is damaged.
+/// Reads the content of a file; `None` if there is none, or it is damaged.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let bytes = std::fs::read(path).ok()?;
     let (checksum, content) = bytes.split_at_checked(CHECKSUM)?;

@@ -1,4 +1,4 @@
-//! Generated sets, written as the files of the real ones.
+//! Writes generated sets in the files of real ones.
 
 use super::super::cifar::{self, Cifar};
 use super::super::{DataSetInfo, corpus, digits, mnist, spoken_digits, timit, tweets};
@@ -7,22 +7,21 @@ use crate::{Error, Result};
 use gelu_compare::suggestion::unknown;
 use std::path::Path;
 
-/// Examples of a part: twenty times as many as any of the real sets has.
+/// The largest number of examples in a split: twenty times as many as in any of the real sets.
 const MOST: usize = 1_000_000;
-/// Sets that can be generated.
+/// The sets that can be generated.
 const GENERATED: [&str; 8] =
     ["digits", "mnist", "cifar10", "cifar100", "tweets", "timit", "spoken-digits", "shakespeare"];
-/// Voices of generated spoken digits.
+/// Number of voices in generated spoken digits.
 const VOICES: usize = 3;
 
-/// Writes a generated set in the files of the data set `name`, marked synthetic, and says what was
-/// written. `train` and `test` count pictures or tweets, speakers of `timit`, and recordings of
-/// each digit by each voice; validation parts, where the set has them, are as large as the test
-/// part.
+/// Writes a generated set in the files of the data set `name`, marked as synthetic, and returns a description of it.
+/// `train` and `test` count images or tweets, speakers of `timit`, and recordings of each digit by each voice. A
+/// validation split, if the set has one, is as large as the test split.
 ///
 /// # Errors
 ///
-/// When there is no such set, a part would be empty or too large, the folder holds anything else, or a file cannot
+/// If there is no such set, a split would be empty or too large, the folder contains anything else, or a file cannot
 /// be written.
 pub fn write(
     name: &str,
@@ -83,7 +82,7 @@ pub fn write(
         }
         "shakespeare" => {
             let (train, test) = sizes((180_000, 10_000));
-            // A twentieth each is what is reported on and what is chosen by.
+            // The validation and the test split are a twentieth of the text each.
             corpus::write_synthetic(folder, (train / 9 * 10).max(test.saturating_mul(20)))?;
             (train, test, "characters, or more,")
         }

@@ -1,8 +1,7 @@
-//! Generated data in the files of real data sets, so that everything but the data is the same.
+//! Generated data in the files of real data sets, so that everything except the data is the same.
 //!
-//! Each generator makes something that can be learnt but not at a glance; example `i` is a
-//! function of `i` alone. None of it says anything about the data set whose format it has, and a
-//! folder that holds it is marked.
+//! The data of each generator can be learned, but not trivially; example `i` depends only on `i`. Results on them say
+//! nothing about the data set whose format they have, and their folder is marked.
 
 pub mod files;
 pub mod pictures;
@@ -18,22 +17,22 @@ use std::path::Path;
 
 pub use super::mnist::SYNTHETIC_MARK as MARK;
 
-/// Test examples are drawn from other streams than training examples ever reach.
+/// The first stream of the test examples, beyond all streams of training examples.
 const FIRST_TEST: u64 = 1 << 40;
-/// Validation examples, too.
+/// The first stream of the validation examples.
 const FIRST_VALIDATION: u64 = 1 << 41;
 
-/// Whether a folder is marked as holding generated data.
+/// Returns whether a folder is marked as generated.
 pub fn is_marked(folder: &Path) -> bool {
     folder.join(MARK).exists()
 }
 
-/// Creates a folder and marks it, before the first generated file lies in it. `what` says which set it is, sizes
-/// and all: two sets in one folder would be read as one.
+/// Creates a folder and marks it before the first generated file is written. `what` names the set with its sizes. A
+/// second set in the folder is an error, because both would be read as one.
 ///
 /// # Errors
 ///
-/// When it holds anything but what the same call has written before, or cannot be written to.
+/// If the folder contains anything but the files of an earlier call with the same `what`, or cannot be written to.
 pub fn begin(folder: &Path, what: &str) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
     let mut entries = std::fs::read_dir(folder).map_err(Error::io("list", folder))?;
@@ -48,11 +47,11 @@ pub fn begin(folder: &Path, what: &str) -> Result<()> {
     mark(folder, what)
 }
 
-/// Marks a folder as holding generated data.
+/// Marks a folder as generated.
 ///
 /// # Errors
 ///
-/// When it cannot be written to.
+/// If the folder cannot be written to.
 pub fn mark(folder: &Path, what: &str) -> Result<()> {
     write_atomically(&folder.join(MARK), mark_of(what))
 }
@@ -61,7 +60,7 @@ fn mark_of(what: &str) -> String {
     format!("The files here were generated: `{what}` of this program.\n")
 }
 
-/// The generator of example `index` of a kind of data.
+/// Returns the generator of example `index` for one kind of data.
 pub(super) fn generator(kind: u64, index: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(kind);
     rng.set_stream(index);

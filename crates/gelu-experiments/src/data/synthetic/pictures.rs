@@ -1,9 +1,8 @@
-//! Coloured shapes and textures in the size of CIFAR's pictures.
+//! Coloured shapes and textures in the size of CIFAR's images.
 //!
-//! Ten kinds of drawing (disc, ring, square, triangle, cross, three directions of stripes, checks,
-//! dots), each in any place, size, turn and pair of colours, under noise. With ten classes the kind
-//! is the class and the colours are free; with a hundred, class `10·hue + kind` also fixes the hue
-//! of the drawing.
+//! There are ten kinds of drawings (disc, ring, square, triangle, cross, three directions of stripes, checks, dots),
+//! at a random position, size, rotation and pair of colours, with noise. With ten classes, the kind is the class and
+//! the colours are random; with a hundred, class `10·hue + kind` also determines the hue of the drawing.
 
 use super::super::cifar::{CHANNELS, Cifar, SIDE};
 use super::super::{ImageSet, Images};
@@ -12,13 +11,13 @@ use libm::{cos, fabs, floor, hypot, sin};
 use rand::{Rng, RngExt};
 use std::f64::consts::PI;
 
-/// Kinds of drawings.
+/// Number of kinds of drawings.
 const KINDS: usize = 10;
 const SEED: u64 = 0xc1fa;
 
 type Colour = [f64; CHANNELS];
 
-/// The first `train` training and `test` test pictures.
+/// Returns the first `train` training and `test` test images.
 pub fn generate(cifar: Cifar, train: usize, test: usize) -> ImageSet {
     let name = match cifar {
         Cifar::Ten => "shapes10",
@@ -44,7 +43,7 @@ fn draw_all(cifar: Cifar, first: u64, count: usize) -> Images {
     Images { pixels, channels: CHANNELS, height: SIDE, width: SIDE, labels }
 }
 
-/// A picture, plane by plane.
+/// Draws an image, plane by plane.
 fn draw(kind: usize, hue: f64, rng: &mut impl Rng) -> Vec<u8> {
     let front = colour(hue, rng.random_range(0.5..1.0), rng.random_range(0.65..1.0));
     let ground = colour(rng.random(), rng.random_range(0.0..0.6), rng.random_range(0.05..0.5));
@@ -69,7 +68,7 @@ fn draw(kind: usize, hue: f64, rng: &mut impl Rng) -> Vec<u8> {
     planes
 }
 
-/// Whether a point is on the drawing, which is about 1 in radius around the origin.
+/// Returns whether a point is on the drawing, which has a radius of about 1 around the origin.
 fn is_inside(kind: usize, x: f64, y: f64) -> bool {
     let radius = hypot(x, y);
     let stripe = |position: f64| position - floor(position) < 0.5;
@@ -87,7 +86,7 @@ fn is_inside(kind: usize, x: f64, y: f64) -> bool {
     }
 }
 
-/// A colour of the hue circle (0 to 1, red at 0); saturation 0 is grey, value 0 black.
+/// Returns a colour of the hue circle (0 to 1, red at 0); saturation 0 is grey, value 0 black.
 fn colour(hue: f64, saturation: f64, value: f64) -> Colour {
     [0.0, 1.0, 2.0].map(|third| {
         let wave = 0.5 + 0.5 * cos(2.0 * PI * (hue - third / 3.0));

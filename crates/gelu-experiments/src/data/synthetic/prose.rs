@@ -1,19 +1,19 @@
-//! Sentences of invented words, for a language model to learn.
+//! Sentences of invented words for language models.
 //!
-//! Five hundred words of syllables; after each word eight others are likely, so that there is something to
-//! be learnt within a word, between words and from the punctuation, and the text cannot be known by heart.
+//! There are five hundred words made of syllables; after each word, eight others are likely. So a network can learn
+//! from patterns within a word, between words and in the punctuation, and the text is too varied to memorise.
 
 use super::generator;
 use rand::{Rng, RngExt};
 
-/// What these data are called.
+/// The name of these data.
 pub const NAME: &str = "prose";
 const SEED: u64 = 0x9905e;
 const WORDS: usize = 500;
 const LIKELY_NEXT: usize = 8;
 const DICTIONARY: u64 = 1 << 42;
 
-/// About so many characters, in whole sentences: at least as many.
+/// Returns whole sentences with at least `characters` characters in total.
 pub fn generate(characters: usize) -> String {
     let dictionary: Vec<String> =
         (0..WORDS as u64).map(|i| word(&mut generator(SEED, DICTIONARY + i))).collect();
@@ -45,7 +45,7 @@ fn sentence(dictionary: &[String], rng: &mut impl Rng, text: &mut String) {
             (false, 0) => ", ",
             (false, _) => " ",
         });
-        // Multiplied by a number without a common factor with theirs, so that every word has its own followers.
+        // 7 has no common factor with the number of words, so every word has its own followers.
         word = (word * 7 + 11 * rng.random_range(0..LIKELY_NEXT)) % WORDS;
     }
 }

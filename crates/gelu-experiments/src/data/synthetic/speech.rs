@@ -1,8 +1,8 @@
 //! Sounds like vowels and fricatives, for files in the formats of speech corpora.
 //!
-//! Every class has two resonances, a share of noise and a loudness; a voice has a pitch and a
-//! length of throat that moves the resonances. A sound is the voice's harmonics as the resonances
-//! pass them, with noise over it. Neighbouring sounds run into each other.
+//! Every class has two resonances, a share of noise and a loudness. A voice has a pitch and a throat length, which
+//! shifts the resonances. A sound consists of the voice's harmonics, filtered by the resonances, and noise.
+//! Consecutive sounds blend into each other.
 
 use libm::{cos, sin};
 use rand::{Rng, RngExt};
@@ -12,10 +12,10 @@ use std::f64::consts::PI;
 const HIGHEST: f64 = 3_800.0;
 /// Width of a resonance, in Hz.
 const BREADTH: f64 = 120.0;
-/// Two sounds run into each other for this long, in seconds.
+/// The duration in which two sounds blend into each other, in seconds.
 const GLIDE: f64 = 0.015;
 
-/// A sound one can tell from others.
+/// The parameters of a sound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sound {
     resonances: [f64; 2],
@@ -24,10 +24,10 @@ pub struct Sound {
 }
 
 impl Sound {
-    /// Next to nothing.
+    /// Almost silent noise.
     pub const SILENCE: Self = Self { resonances: [500.0, 1500.0], noise: 1.0, loudness: 0.004 };
 
-    /// The sound of a class.
+    /// Returns the sound of a class.
     pub fn of(class: usize) -> Self {
         Self {
             resonances: [
@@ -39,7 +39,7 @@ impl Sound {
         }
     }
 
-    /// Between two sounds; `share` of the second.
+    /// Interpolates between two sounds; `share` is that of `other`.
     fn towards(self, other: Self, share: f64) -> Self {
         let between = |a: f64, b: f64| a + share * (b - a);
         let [low, high] = self.resonances;
@@ -51,7 +51,7 @@ impl Sound {
     }
 }
 
-/// Someone who speaks.
+/// The voice of a speaker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Voice {
     pitch: f64,
@@ -59,15 +59,14 @@ pub struct Voice {
 }
 
 impl Voice {
-    /// Someone.
+    /// Returns a random voice.
     pub fn random(rng: &mut impl Rng) -> Self {
         let pitch: f64 = rng.random_range(90.0..230.0);
         let throat = 0.92 + (pitch - 90.0) / 1_000.0 + rng.random_range(-0.04..0.04);
         Self { pitch, throat }
     }
 
-    /// Sounds one after the other, each as many samples long as it says, at `rate` samples a
-    /// second.
+    /// Returns the samples of some sounds, each with its length in samples, at `rate` samples per second.
     pub fn speak(self, sounds: &[(Sound, usize)], rate: u32, rng: &mut impl Rng) -> Vec<i16> {
         let rate = f64::from(rate);
         let pitch = self.pitch * rng.random_range(0.93..1.07);
@@ -80,7 +79,7 @@ impl Voice {
             let mut amplitudes = vec![0.0; harmonics];
             let mut now = before;
             for position in 0..length {
-                // Resonances change slowly; the harmonics follow in steps of two milliseconds.
+                // Resonances change slowly, so the harmonics are updated every two milliseconds.
                 if position % (rate / 500.0) as usize == 0 {
                     now = before.towards(sound, (position as f64 / glide).min(1.0));
                     for (index, amplitude) in amplitudes.iter_mut().enumerate() {
@@ -98,7 +97,7 @@ impl Voice {
         samples
     }
 
-    /// How much of a frequency the resonances of a sound let through.
+    /// Returns the amplitude with which the resonances of a sound pass a frequency.
     fn passed(self, sound: Sound, frequency: f64) -> f64 {
         let near = |resonance: f64| {
             let distance = (frequency - resonance * self.throat) / BREADTH;
@@ -108,7 +107,7 @@ impl Voice {
     }
 }
 
-/// A length in samples between two in seconds, the middle more likely than the ends.
+/// Returns a random length in samples within a range in seconds; the middle is more likely than the ends.
 pub fn length(seconds: std::ops::Range<f64>, rate: u32, rng: &mut impl Rng) -> usize {
     let share = 0.5 - 0.5 * cos(PI * rng.random_range(0.0..1.0));
     let share = 0.5 * (share + rng.random_range(0.0..1.0));

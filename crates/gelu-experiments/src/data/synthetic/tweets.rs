@@ -1,16 +1,16 @@
 //! Tagged word sequences in the format of the tweets, and vectors for their words.
 //!
-//! Tags follow each other by a fixed grammar: after each tag four others are likely. Most words
-//! have one tag; every fifth is shared by two, and only its neighbours tell which. Vectors scatter
-//! about a centre for each tag. Some words are written in capitals, some have no vector.
+//! Tags follow each other by a fixed grammar: after each tag, four others are likely. Most words have one tag; every
+//! fifth is shared by two tags, and only its neighbours determine which. The vectors of a tag scatter around a
+//! centre. Some words are written in capitals, and some have no vector.
 
 use super::super::tweets::{TAGS, TWEET_END, UNKNOWN};
 use super::{FIRST_TEST, FIRST_VALIDATION, generator};
 use rand::{Rng, RngExt};
 
-/// What these data are called.
+/// The name of these data.
 pub const NAME: &str = "tagged-words";
-/// Numbers of a vector, as in the paper.
+/// Numbers per vector, as in the paper.
 pub const WIDTH: usize = 50;
 const WORDS_OF_A_TAG: usize = 20;
 const LIKELY_NEXT: usize = 4;
@@ -21,20 +21,20 @@ const SCATTER: u64 = 1 << 43;
 /// Words with the index of their tag in [`TAGS`].
 pub type TaggedWords = Vec<(String, u8)>;
 
-/// Tweets and vectors.
+/// Generated tweets and vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corpus {
-    /// What to train on.
+    /// The training tweets.
     pub train: Vec<TaggedWords>,
-    /// What to choose by.
+    /// The validation tweets.
     pub validation: Vec<TaggedWords>,
-    /// What to report on.
+    /// The test tweets.
     pub test: Vec<TaggedWords>,
     /// Words in lower case and their vectors of [`WIDTH`] numbers.
     pub vectors: Vec<(String, Vec<f32>)>,
 }
 
-/// The first tweets of each part.
+/// Returns the first tweets of each split, and the vectors.
 pub fn generate(train: usize, validation: usize, test: usize) -> Corpus {
     let part = |first: u64, count: usize| -> Vec<TaggedWords> {
         (first..first + count as u64).map(|index| tweet(&mut generator(SEED, index))).collect()
@@ -61,12 +61,12 @@ fn tweet(rng: &mut impl Rng) -> TaggedWords {
     words
 }
 
-/// The likely tags after a tag.
+/// Returns one of the likely tags after a tag.
 fn next(tag: usize, choice: usize) -> usize {
     (tag * 7 + choice * 6 + 1) % TAGS.len()
 }
 
-/// A word of a tag, as someone might write it.
+/// Returns a random word of a tag, possibly with a variation such as capitals.
 fn written(tag: usize, rng: &mut impl Rng) -> String {
     let word = word(tag, rng.random_range(0..WORDS_OF_A_TAG));
     match rng.random_range(0..100) {
@@ -76,7 +76,7 @@ fn written(tag: usize, rng: &mut impl Rng) -> String {
     }
 }
 
-/// Word `number` of a tag; every fifth is also a word of the other tag of its pair.
+/// Returns word `number` of a tag; every fifth word is also a word of the other tag of its pair.
 fn word(tag: usize, number: usize) -> String {
     match number % 5 {
         0 => format!("both{}x{number}", tag / 2),

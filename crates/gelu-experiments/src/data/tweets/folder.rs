@@ -5,16 +5,17 @@ use crate::{Error, Result};
 use gelu_compare::error::Place;
 use std::path::{Path, PathBuf};
 
-/// The files of the three parts.
+/// The files of the three splits.
 pub const FILES: [&str; 3] = ["tweets-train.txt", "tweets-dev.txt", "tweets-devtest.txt"];
 
-/// Whether the three files of tweets are in `folder`, or where the authors' repository has them.
+/// Returns whether the three files of tweets are in `folder`, or in its folder that has them in the authors'
+/// repository.
 pub fn is_present(folder: &Path) -> bool {
     let folder = place(folder);
     FILES.iter().all(|name| find(&folder, name).is_some())
 }
 
-/// The folder itself, or the one in it where the authors' repository has its tweets.
+/// Returns the folder of the tweets: `folder`, or the one below it that has them in the authors' repository.
 fn place(folder: &Path) -> PathBuf {
     let inner = ["data/Tweets", "Tweets"].map(|inner| folder.join(inner));
     let holds_tweets = |folder: &PathBuf| FILES.iter().any(|name| find(folder, name).is_some());
@@ -29,13 +30,12 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     paths.into_iter().find(|path| path.exists())
 }
 
-/// Reads the three files of tweets in `folder`, or in `data/Tweets` below it as in the authors'
-/// repository, and word vectors from `vectors` or from the one file there whose name begins with
-/// `embeddings`.
+/// Reads the three files of tweets in `folder`, or in `data/Tweets` below it as in the authors' repository, and word
+/// vectors from `vectors` or from the only file there whose name begins with `embeddings`.
 ///
 /// # Errors
 ///
-/// When a file is missing or damaged, or several files of vectors are there and none was named.
+/// If a file is missing or damaged, or there are several files of vectors and `vectors` is `None`.
 pub fn read(folder: &Path, vectors: Option<&Path>) -> Result<WindowSet> {
     let place = place(folder);
     let folder = place.as_path();
@@ -92,11 +92,11 @@ fn find_vectors(folder: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Writes generated tweets and vectors as files, marked synthetic.
+/// Writes generated tweets and vectors as files, marked as synthetic.
 ///
 /// # Errors
 ///
-/// When the folder holds anything else, or a file cannot be written.
+/// If the folder contains anything else, or a file cannot be written.
 pub fn write_synthetic(folder: &Path, corpus: &synthetic::tweets::Corpus) -> Result<()> {
     use flate2::{Compression, write::GzEncoder};
     use std::io::Write;
@@ -153,7 +153,7 @@ mod tests {
             folder.path().join("embeddings-twitter.txt.gz"),
         )
         .unwrap();
-        // As in the authors' repository.
+        // The layout of the authors' repository.
         let repository = tempfile::tempdir().unwrap();
         fs::create_dir(repository.path().join("data")).unwrap();
         fs::rename(folder.path(), repository.path().join("data/Tweets")).unwrap();

@@ -15,21 +15,20 @@ pub const TAGS: [&str; 25] = [
     "~", "U", "E", "$", ",", "G",
 ];
 
-/// A tweet: words, and the index in [`TAGS`] of the tag of each.
+/// A tweet: its words, and for each word the index of its tag in [`TAGS`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tweet<'a> {
-    /// As written.
+    /// The words as they are written.
     pub words: Vec<&'a str>,
-    /// One a word.
+    /// One tag per word.
     pub tags: Vec<u8>,
 }
 
-/// Understands a file of tagged tweets; `path` is what errors call it.
+/// Parses a file of tagged tweets; error messages name `path`.
 ///
 /// # Errors
 ///
-/// When it is not UTF-8, holds no tweet, or a line is neither blank nor a word, a tab and one of
-/// the [`TAGS`].
+/// If the content is not UTF-8 or has no tweet, or a line is neither blank nor a word, a tab and one of the [`TAGS`].
 pub fn parse_tweets<'a>(path: &Path, bytes: &'a [u8]) -> Result<Vec<Tweet<'a>>> {
     let mut tweets = Vec::new();
     let mut tweet = Tweet::default();

@@ -10,24 +10,24 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What stands before and after a tweet.
+/// The entry for the positions before and after a tweet.
 pub const TWEET_END: &str = "</s>";
-/// What stands for a word that has no vector.
+/// The entry for words without a vector.
 pub const UNKNOWN: &str = "UUUNKKK";
 
-/// Words on either side of the one to tag, and that one.
+/// Number of words in an example: the one to tag, and one on either side.
 const WINDOW: usize = 3;
-/// No word vector is longer.
+/// The largest number of values in a word vector.
 const LARGEST_WIDTH: usize = 4096;
 
-/// How a word was found among the vectors.
+/// How the vector of a word was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// As written.
+    /// By the word as it is written.
     Exact,
-    /// In lower case.
+    /// By the word in lower case.
     LowerCase,
-    /// Not at all; the vector is that of [`UNKNOWN`].
+    /// Not found; the vector is that of [`UNKNOWN`].
     Unknown,
 }
 
@@ -51,18 +51,18 @@ impl WordVectors {
     ///
     /// # Errors
     ///
-    /// As [`parse`](Self::parse), and when the file cannot be read or unpacked.
+    /// If the file cannot be read or unpacked, or [`parse`](Self::parse) fails.
     pub fn read(path: &Path) -> Result<Self> {
         Self::parse(path, &read_bytes(path)?)
     }
 
-    /// Understands a file of vectors; `path` is what errors call it. Of a word that occurs twice,
-    /// the later vector counts, as in the paper's code.
+    /// Parses a file of vectors; error messages name `path`. If a word occurs twice, the later vector counts, as in
+    /// the paper's code.
     ///
     /// # Errors
     ///
-    /// When it is not UTF-8, a line is not a word, a tab and finite numbers, the lines differ in
-    /// length, or [`TWEET_END`] or [`UNKNOWN`] is missing.
+    /// If the content is not UTF-8, a line is not a word, a tab and finite numbers, the lines differ in length, or
+    /// [`TWEET_END`] or [`UNKNOWN`] is missing.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         let mut table = Vec::new();
         let mut width = 0;
@@ -112,22 +112,22 @@ impl WordVectors {
         Ok(Self { table: table.into(), width, rows, tweet_end, unknown })
     }
 
-    /// How many words have a vector.
+    /// Returns the number of words with a vector.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none; there never are.
+    /// Returns whether there are no vectors; always `false`.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Numbers of a vector.
+    /// Returns the number of values per vector.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The row of a word in the table, and how it was found.
+    /// Returns the row of a word in the table, and how it was found.
     pub fn row(&self, word: &str) -> (u32, Found) {
         if let Some(&row) = self.rows.get(word) {
             return (row, Found::Exact);
@@ -138,11 +138,11 @@ impl WordVectors {
         }
     }
 
-    /// The words of tweets as examples, a group a tweet.
+    /// Returns the words of tweets as examples, one group per tweet.
     ///
     /// # Errors
     ///
-    /// When there are more vectors than a tensor can index.
+    /// If there are more vectors than a tensor can index.
     pub fn windows(&self, tweets: &[Tweet<'_>]) -> Result<Windows> {
         let mut windows = Windows::new(self.table.clone(), self.width, WINDOW)?;
         for tweet in tweets {

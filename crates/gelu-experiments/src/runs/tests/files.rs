@@ -22,18 +22,18 @@ fn measures_under_noise_are_read_back() {
     assert_eq!(snapshot(&folder).extras.get::<ReadRun>().unwrap().noise, saved);
 }
 
-/// Of four test examples, `wrong` of which are wrong, at `epoch`.
+/// Returns outcomes at `epoch` of four test examples, `wrong` of which are wrong.
 fn outcomes(epoch: usize, wrong: usize) -> Outcomes {
     let bits = (0..4).map(|example| example < wrong).collect();
     Outcomes::of_errors(epoch, TestGroups::of_sizes([3, 1]), bits)
 }
 
-/// What was read of them.
+/// Returns the outcomes that a snapshot has read.
 fn read_outcomes(run: &RunSnapshot) -> Option<&Outcomes> {
     run.extras.get::<ReadRun>()?.outcomes.as_ref()
 }
 
-/// A run that is finished, with a quarter of the test examples wrong after every epoch.
+/// Finishes a run with a quarter of the test examples wrong after every epoch; returns the number of epochs.
 fn finished(folder: &RunFolder) -> usize {
     let planned = spec().training.epochs;
     let mut epochs = epochs(planned);
@@ -77,7 +77,7 @@ fn outcomes_that_are_damaged_are_a_warning_and_those_of_an_unfinished_run_are_no
     assert_eq!((read_outcomes(&read), read.warnings.len()), (None, 0));
 }
 
-/// The text with one cell of its first record replaced.
+/// Returns the text with one cell of its first record replaced.
 fn with_cell(text: &str, column: &str, value: &str) -> String {
     let mut lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     let place = lines[0].iter().position(|name| *name == column).unwrap();

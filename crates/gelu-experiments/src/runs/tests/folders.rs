@@ -1,4 +1,4 @@
-//! What must hold of a comparison's folder.
+//! Tests of a comparison's folder.
 
 use super::*;
 use crate::recipe::ComparisonRecipe;
@@ -12,7 +12,7 @@ fn comparison() -> Comparison {
     Comparison::new(recipe, data, "flex", "flex")
 }
 
-/// What becomes of a comparison in a folder when another is asked for in it.
+/// Creates the comparison `there` in a folder, then asks for `asked` in the same folder, and returns the result.
 fn widened(there: &Comparison, asked: &Comparison, has_begun: bool) -> crate::Result<Comparison> {
     let out = tempfile::tempdir().unwrap();
     let path = out.path();
@@ -98,14 +98,14 @@ fn seeds_are_a_new_plan_before_the_first_look_and_a_look_of_their_own_after_it()
     let added = widen(&fixed, &|r| r.seeds = 20, true).unwrap();
     assert_eq!(seeds(&added), (8, vec![20]));
     assert!(added.added_seeds[0].at.ends_with('Z'));
-    // Going on, with the recipe's seeds or with the new ones, changes nothing.
+    // Resuming, with the recipe's seeds or the new ones, changes nothing.
     assert_eq!(widen(&added, &|_| (), true).unwrap(), added);
     assert_eq!(widen(&added, &|r| r.seeds = 20, true).unwrap(), added);
     let refused = widen(&added, &|r| r.seeds = 12, true).unwrap_err().to_string();
     assert!(refused.contains("has 20 there, and 12 are asked for"), "{refused}");
     let again = widen(&added, &|r| r.seeds = 40, true).unwrap();
     assert_eq!(seeds(&again), (8, vec![20, 40]));
-    // A comparison that goes on until it is decided is planned before there are results.
+    // A comparison that adds seeds until it is decided must be planned before there are results.
     let sequential = widen(&fixed, &|r| r.until_decided = until(20), false).unwrap();
     assert_eq!(seeds(&sequential), (20, vec![]));
     let late = widen(&fixed, &|r| r.until_decided = until(20), true).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What must hold of the folders of recipes' runs.
+//! Tests of the folders of recipes' runs.
 
 mod files;
 mod folders;
@@ -11,7 +11,7 @@ use gelu_compare::runs::{RunFolder, Watch};
 use gelu_core::Activation;
 use std::time::Duration;
 
-/// No worker of another host is meant, so no time matters.
+/// The lease time; its value does not matter without workers on other hosts.
 const SILENCE: Duration = Duration::from_secs(600);
 
 fn spec() -> RunSpec {

@@ -1,11 +1,11 @@
-//! What must hold where several processes widen a comparison.
+//! Tests of several processes that extend a comparison.
 
 use super::*;
 use gelu_compare::runs::DataSource;
 use std::fs;
 use std::time::Instant;
 
-/// The comparison with so many seeds.
+/// Returns the comparison with `seeds` seeds.
 fn with_seeds(seeds: u64) -> Comparison {
     let recipe = Recipe::named("mnist-classifier").unwrap();
     let data = DataSource::new("mnist", Some("somewhere".into()), false, [b"content"]);
@@ -14,7 +14,7 @@ fn with_seeds(seeds: u64) -> Comparison {
     wider
 }
 
-/// As it stands while somebody of that identity widens it.
+/// Returns a comparison's folder in the state while a process with the host identity `by` extends it.
 fn being_widened(by: &str) -> tempfile::TempDir {
     let out = tempfile::tempdir().unwrap();
     let mut narrow = with_seeds(8);

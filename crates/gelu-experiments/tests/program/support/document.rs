@@ -1,4 +1,4 @@
-//! The JSON document of a comparison as a program outside reads it.
+//! The JSON document of a comparison, as another program reads it.
 
 #![allow(
     dead_code,
@@ -53,7 +53,7 @@ pub struct AddedSeeds {
 pub struct Run {
     pub activation: String,
     pub learning_rate: f64,
-    #[serde(default)] // Formulas are learned without.
+    #[serde(default)] // Absent for formulas.
     pub dropout: f64,
     pub seed: u64,
     pub stage: Stage,
@@ -85,7 +85,7 @@ pub struct EpochMetrics {
 #[derive(Debug, PartialEq, Deserialize)]
 pub struct Activation {
     pub activation: String,
-    #[serde(default)] // Formulas are learned without.
+    #[serde(default)] // Absent for formulas.
     pub dropout: f64,
     pub best_learning_rate: f64,
     pub edge: Option<Edge>,
@@ -97,7 +97,7 @@ pub struct Activation {
 pub struct Difference {
     pub activation: String,
     pub baseline: String,
-    #[serde(default)] // Formulas are learned without.
+    #[serde(default)] // Absent for formulas.
     pub dropout: f64,
     #[serde(flatten)]
     pub finding: Finding,

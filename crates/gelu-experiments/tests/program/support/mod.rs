@@ -1,4 +1,4 @@
-//! The real program in a folder of its own.
+//! Runs the real program in a temporary folder.
 
 #![allow(
     dead_code,
@@ -16,21 +16,21 @@ use gelu_learner::networks::{Networks, Outcomes, ReadRun};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The program.
+/// The program's executable.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gelu");
 
-/// Everything that the folder of a comparison says.
+/// Returns the snapshot of a comparison's folder.
 pub fn snapshot(folder: &Path) -> ComparisonSnapshot {
     extend(&[&Networks]);
     ComparisonReader::open(folder).unwrap().snapshot()
 }
 
-/// What a run made of the test examples.
+/// Returns the outcomes of a run's test examples.
 pub fn outcomes(run: &RunSnapshot) -> Option<&Outcomes> {
     run.extras.get::<ReadRun>()?.outcomes.as_ref()
 }
 
-/// A comparison of one seed on few digits: three epochs take about a second.
+/// Returns the arguments of a comparison with one seed on few digits; three epochs take about a second.
 pub fn small<'a>(activations: &'a str, epochs: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec!["compare", "--seeds", "1", "--train-limit", "600"];
     arguments.extend(["--activations", activations, "--epochs", epochs]);
@@ -38,7 +38,7 @@ pub fn small<'a>(activations: &'a str, epochs: &'a str, more: &[&'a str]) -> Vec
     arguments
 }
 
-/// A folder that is gone after the test, and the program started in it.
+/// A temporary folder in which the program runs.
 pub struct Sandbox {
     folder: tempfile::TempDir,
 }
@@ -52,7 +52,7 @@ impl Sandbox {
         self.folder.path().join(name)
     }
 
-    /// A command that knows no data but what the test gives it.
+    /// Returns a command that only finds the data that the test provides.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(PROGRAM);
         command
@@ -68,14 +68,14 @@ impl Sandbox {
         Outcome(self.command(arguments).output().unwrap())
     }
 
-    /// The folders of all runs below a comparison's folder, by name.
+    /// Returns the folders of all runs in a comparison's folder, sorted by name.
     pub fn runs(&self, comparison: &str) -> Vec<PathBuf> {
         runs_in(&self.path(comparison))
     }
 }
 
-/// The folders of all runs of a comparison, by name, but for those that a killed process was about
-/// to make.
+/// Returns the folders of all runs of a comparison, sorted by name, except those that a killed process left
+/// unfinished.
 pub fn runs_in(comparison: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(comparison.join("runs")).into_iter().flatten();
     let entries = entries.map(|entry| entry.unwrap());
@@ -85,7 +85,7 @@ pub fn runs_in(comparison: &Path) -> Vec<PathBuf> {
     runs
 }
 
-/// Metrics, weights and outcomes of a run, to the byte.
+/// Returns the bytes of a run's metrics, weights and outcomes.
 pub fn results_of(run: &Path) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let read = |name: &str| {
         let path = run.join(name);

@@ -3,7 +3,7 @@ use gelu_compare::extension::{BarCell, BarTable, DashboardBars};
 use gelu_compare::runs::ComparisonSnapshot;
 use gelu_compare::setting::Setting;
 
-/// What is shown, one after the other.
+/// The measures shown, one after the other.
 const SHOWN: [LayerMeasure; 5] = [
     LayerMeasure::Dead,
     LayerMeasure::Zeros,
@@ -12,7 +12,7 @@ const SHOWN: [LayerMeasure; 5] = [
     LayerMeasure::Rank,
 ];
 
-/// Returns what the layers do in a context: a row per layer, a column per arm.
+/// Returns tables of the layers' measures in a context: one row per layer, one column per arm.
 pub(in crate::networks) fn bars(
     snapshot: &ComparisonSnapshot,
     context: Option<&Setting>,
@@ -31,7 +31,7 @@ pub(in crate::networks) fn bars(
 fn table(snapshot: &ComparisonSnapshot, shown: &[&ArmLayers], measure: LayerMeasure) -> BarTable {
     let count = shown.iter().map(|arm| arm.layers).max().unwrap_or(0);
     let last = |layer| shown.iter().filter_map(move |arm| arm.last(measure, layer));
-    // A share is one of all units, whatever the largest is.
+    // A share is relative to all units, whatever the largest value is.
     let largest = match measure {
         LayerMeasure::Dead | LayerMeasure::Zeros => 1.0,
         _ => (1..=count).flat_map(last).map(f64::abs).fold(0.0, f64::max),

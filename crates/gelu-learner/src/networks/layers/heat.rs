@@ -3,10 +3,10 @@ use gelu_compare::report::{HeatMap, HeatRow, runs_and_data};
 use gelu_compare::runs::ComparisonSnapshot;
 use gelu_compare::setting::Setting;
 
-/// The name of the files, with a number where there are several.
+/// The name of the files, followed by a number if there are several.
 const NAME: &str = "layers";
 
-/// What is drawn, from top to bottom, and whether by its logarithm.
+/// The measures drawn, from top to bottom, and whether each is drawn by its logarithm.
 const ROWS: [(LayerMeasure, bool); 4] = [
     (LayerMeasure::Dead, false),
     (LayerMeasure::Deviation, true),
@@ -14,7 +14,7 @@ const ROWS: [(LayerMeasure, bool); 4] = [
     (LayerMeasure::Rank, true),
 ];
 
-/// Returns one heat map per context, layers × epochs, with the names of their files; none where no run was probed.
+/// Returns one heat map per context, layers × epochs, with the names of their files; empty if no run was probed.
 pub(in crate::networks) fn heat_maps(snapshot: &ComparisonSnapshot) -> Vec<(String, HeatMap)> {
     let all = layers(snapshot);
     let mut contexts: Vec<&Setting> = all.iter().map(|arm| &arm.context).collect();
@@ -68,7 +68,7 @@ mod tests {
         for said in ["GELU", "ReLU", "Dead units", "Norm of the gradient (logarithmic)", "0.5\n"] {
             assert!(picture.contains(said), "{said}");
         }
-        // The same for every layer and epoch: there is nothing to see.
+        // A measure that is the same for every layer and epoch is not drawn.
         assert!(!heat_svg(&maps[0].1).contains("Deviation of"));
         assert!(heat_maps(&example()).is_empty());
     }

@@ -1,32 +1,32 @@
 use gelu_compare::measure::Unit;
 
-/// What is measured of each layer's activation, on the same examples after every epoch.
+/// A measure of each layer's activation, on the same examples after every epoch.
 ///
-/// A layer is a number of values: what its activation was given, the pre-activations, and what it gave, for
-/// every unit and example. Where layers have places, as in pictures, each place of an example counts.
+/// For every unit and example, it uses the inputs of the activation (the pre-activations) and its outputs. If a layer
+/// has positions, as with images, each position of an example counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LayerMeasure {
     /// The share of outputs that are exactly 0.
     Zeros,
-    /// The share of units whose output is 0 for every example: no gradient passes them.
+    /// The share of units whose output is 0 for every example; no gradient passes through them.
     Dead,
     /// The mean of the pre-activations.
     Mean,
-    /// Their standard deviation.
+    /// The standard deviation of the pre-activations.
     Deviation,
-    /// Their skewness, 0 for a normal distribution.
+    /// The skewness of the pre-activations, 0 for a normal distribution.
     Skewness,
-    /// Their excess kurtosis, 0 for a normal distribution.
+    /// The excess kurtosis of the pre-activations, 0 for a normal distribution.
     Kurtosis,
-    /// The Euclidean norm of the mean loss's gradient for the pre-activations.
+    /// The Euclidean norm of the mean loss's gradient with respect to the pre-activations.
     Gradient,
-    /// How many directions the outputs vary in: `(Σλ)²/Σλ²` of the eigenvalues λ of the units' covariance
+    /// The number of directions in which the outputs vary: `(Σλ)²/Σλ²` of the eigenvalues λ of the units' covariance
     /// matrix, from 1 to the number of units (the participation ratio; Gao et al., bioRxiv 214262).
     Rank,
 }
 
 impl LayerMeasure {
-    /// All, in the order of files and tables.
+    /// All measures, in the order of files and tables.
     pub const ALL: [Self; 8] = [
         Self::Zeros,
         Self::Dead,
@@ -38,7 +38,7 @@ impl LayerMeasure {
         Self::Rank,
     ];
 
-    /// What files call it.
+    /// Returns the name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Zeros => "zeros",
@@ -52,7 +52,7 @@ impl LayerMeasure {
         }
     }
 
-    /// What headings call it.
+    /// Returns the name in headings.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Zeros => "outputs that are 0",
@@ -66,7 +66,7 @@ impl LayerMeasure {
         }
     }
 
-    /// The unit that its values are said in.
+    /// Returns the unit of the values.
     pub fn unit(self) -> Unit {
         match self {
             Self::Zeros | Self::Dead => Unit { decimals: 1, decimals_alone: 1, ..Unit::points() },
@@ -74,13 +74,12 @@ impl LayerMeasure {
         }
     }
 
-    /// Its column in files, of a layer counted from 1 in the order in which activations act:
-    /// `layer_3_dead`.
+    /// Returns the column in files: `layer_3_dead`. Layers count from 1 in the order in which the activations act.
     pub fn column(self, layer: usize) -> String {
         format!("layer_{layer}_{}", self.name())
     }
 
-    /// The layer and the measure that a column is of.
+    /// Returns the layer and the measure of a column.
     pub fn of_column(column: &str) -> Option<(usize, Self)> {
         let (layer, name) = column.strip_prefix("layer_")?.split_once('_')?;
         let layer = layer.parse().ok().filter(|&layer| layer > 0)?;

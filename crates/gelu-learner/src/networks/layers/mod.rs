@@ -1,4 +1,4 @@
-//! What the layers of networks do, where runs were probed: as sentences, a table, a CSV file, heat maps and bars.
+//! Measures of the layers of probed runs: as sentences, a table, a CSV file, heat maps and bars.
 
 mod bars;
 mod heat;
@@ -15,8 +15,8 @@ pub(super) use heat::heat_maps;
 pub(super) use sentences::sentences;
 pub(super) use table::{cells, csv};
 
-/// An example with three layers that were probed: of ReLU's units a tenth more is dead in each, and a hundredth more with
-/// every seed.
+/// Returns an example with three probed layers. The share of dead ReLU units grows by a tenth per layer and by a
+/// hundredth per seed.
 #[cfg(test)]
 fn probed() -> gelu_compare::runs::ComparisonSnapshot {
     let mut snapshot = gelu_compare::testing::example();

@@ -3,15 +3,16 @@ use gelu_compare::comparison::Headings;
 use gelu_compare::runs::ComparisonSnapshot;
 use std::ops::RangeInclusive;
 
-/// A share of dead units that is worth a sentence.
+/// The share of dead units from which a sentence mentions them.
 const MANY: f64 = 0.1;
-/// Outputs of fewer directions than this say little more than one number.
+/// The number of output directions below which a sentence mentions the layer: then the outputs carry little more than
+/// one number.
 const FEW: f64 = 2.0;
-/// Gradients of the first and the last layer that differ by this factor are worth a sentence.
+/// The factor between the gradients of the first and the last layer from which a sentence mentions them.
 const APART: f64 = 10.0;
 
-/// What strikes the eye after the last epoch: dead units, outputs along one direction, gradients that vanish
-/// or explode on their way. A sentence each.
+/// Returns one sentence per conspicuous finding after the last epoch: dead units, outputs along one direction,
+/// gradients that vanish or explode between layers.
 pub(in crate::networks) fn sentences(snapshot: &ComparisonSnapshot) -> Vec<String> {
     let all = layers(snapshot);
     let headings = Headings::of(&snapshot.axes, all.iter().map(|arm| &arm.context));
@@ -25,7 +26,7 @@ pub(in crate::networks) fn sentences(snapshot: &ComparisonSnapshot) -> Vec<Strin
     all.iter().flat_map(said).collect()
 }
 
-/// Layers next to each other of which something is so.
+/// Returns the ranges of neighbouring layers for which `holds` is true.
 fn stretches(arm: &ArmLayers, holds: impl Fn(usize) -> bool) -> Vec<RangeInclusive<usize>> {
     let mut found: Vec<RangeInclusive<usize>> = Vec::new();
     for layer in (1..=arm.layers).filter(|layer| holds(*layer)) {
@@ -37,7 +38,7 @@ fn stretches(arm: &ArmLayers, holds: impl Fn(usize) -> bool) -> Vec<RangeInclusi
     found
 }
 
-/// `layer 3`, `layers 6 to 8`.
+/// Formats a range: `layer 3`, `layers 6 to 8`.
 fn named(layers: &RangeInclusive<usize>) -> String {
     match layers.start() == layers.end() {
         true => format!("layer {}", layers.start()),

@@ -6,59 +6,59 @@ use gelu_compare::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
 use gelu_compare::setting::Setting;
 use std::collections::BTreeMap;
 
-/// What the layers of an arm do in one context, where its runs were probed.
+/// The measures of the layers of an arm in one context, if its runs were probed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmLayers {
     /// The arm.
     pub arm: Setting,
-    /// What this holds at.
+    /// The context.
     pub context: Setting,
-    /// What was tuned for it.
+    /// The tuned values of the arm in this context.
     pub tuned: Setting,
-    /// How many runs it is the median of.
+    /// The number of runs in the median.
     pub runs: usize,
-    /// How many layers there are.
+    /// The number of layers.
     pub layers: usize,
-    /// How many epochs there are.
+    /// The number of epochs.
     pub epochs: usize,
-    /// The median over runs: by epoch, from 1, of a measure of a layer, from 1.
+    /// The median over runs: for each measure and layer, from 1, its value by epoch, from 1.
     curves: BTreeMap<(LayerMeasure, usize), BTreeMap<usize, f64>>,
 }
 
 impl ArmLayers {
-    /// The median over runs after an epoch, where it is a number.
+    /// Returns the median over runs after an epoch, if it is a finite number.
     pub fn at(&self, measure: LayerMeasure, layer: usize, epoch: usize) -> Option<f64> {
         self.curves.get(&(measure, layer))?.get(&epoch).copied()
     }
 
-    /// The same after the last epoch.
+    /// Returns the median over runs after the last epoch, if it is a finite number.
     pub fn last(&self, measure: LayerMeasure, layer: usize) -> Option<f64> {
         self.at(measure, layer, self.epochs)
     }
 
-    /// All that a measure comes to.
+    /// Returns all values of a measure.
     pub fn values(&self, measure: LayerMeasure) -> impl Iterator<Item = f64> {
         let of_measure = self.curves.iter().filter(move |((of, _), _)| *of == measure);
         of_measure.flat_map(|(_, curve)| curve.values().copied())
     }
 }
 
-/// How a layer of an arm differs from the baseline's at the epoch that is reported.
+/// The difference between a layer of an arm and the same layer of the baseline, at the reported epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerDifference {
     /// The arm.
     pub arm: Setting,
-    /// What this holds at.
+    /// The context.
     pub context: Setting,
-    /// From 1.
+    /// The layer, from 1.
     pub layer: usize,
-    /// What is measured.
+    /// The measure.
     pub measure: LayerMeasure,
     /// The mean of arm − baseline over pairs of finished runs.
     pub mean: Mean,
 }
 
-/// What the layers do: contexts ascending, arms in the order asked for. Nothing where no run was probed.
+/// Returns the measures of the layers: contexts ascending, arms in their declared order. Empty if no run was probed.
 pub fn layers(snapshot: &ComparisonSnapshot) -> Vec<ArmLayers> {
     let count = count(snapshot);
     if count == 0 {
@@ -101,7 +101,7 @@ pub fn layers(snapshot: &ComparisonSnapshot) -> Vec<ArmLayers> {
     layers.filter(|arm| arm.layers > 0).collect()
 }
 
-/// How every arm's layers differ from the baseline's, in the order of [`layers`].
+/// Returns the differences between every arm's layers and the baseline's, in the order of [`layers`].
 pub fn layer_differences(snapshot: &ComparisonSnapshot) -> Vec<LayerDifference> {
     let count = count(snapshot);
     let best = best_groups(snapshot);
@@ -129,7 +129,7 @@ pub fn layer_differences(snapshot: &ComparisonSnapshot) -> Vec<LayerDifference> 
     found
 }
 
-/// How many layers were probed.
+/// Returns the number of probed layers.
 fn count(snapshot: &ComparisonSnapshot) -> usize {
     let columns = snapshot.columns();
     let layers = columns.iter().filter_map(|column| LayerMeasure::of_column(column));
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(found.len(), 4, "two arms at two dropout rates");
         let relu = found.iter().find(|arm| arm.arm.text("activation") == "relu").unwrap();
         assert_eq!((relu.layers, relu.epochs, relu.runs), (3, 12, 3));
-        // As it was made: a tenth a layer, and a hundredth a seed.
+        // The example's values: a tenth per layer, and a hundredth per seed.
         let dead = |layer| relu.last(LayerMeasure::Dead, layer).unwrap();
         assert!((dead(1) - 0.12).abs() < 1e-12 && (dead(3) - 0.32).abs() < 1e-12);
         assert_eq!(relu.at(LayerMeasure::Dead, 4, 1), None);

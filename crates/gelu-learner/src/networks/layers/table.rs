@@ -3,7 +3,7 @@ use gelu_compare::comparison::ALPHA;
 use gelu_compare::runs::ComparisonSnapshot;
 use gelu_compare::setting::Setting;
 
-/// What the table of a page shows; the file has all.
+/// The measures in the report's table; the CSV file has all.
 const SHOWN: [LayerMeasure; 5] = [
     LayerMeasure::Zeros,
     LayerMeasure::Dead,
@@ -12,9 +12,8 @@ const SHOWN: [LayerMeasure; 5] = [
     LayerMeasure::Rank,
 ];
 
-/// The header and the rows of a table: a row a layer, context and measure, with the median of each arm after
-/// the last epoch, and behind it the difference from the baseline with its interval. `None` where no run was
-/// probed.
+/// Returns the header and the rows of a table: one row per layer, context and measure, with the median of each arm
+/// after the last epoch, followed by the difference from the baseline with its interval. `None` if no run was probed.
 pub(in crate::networks) fn cells(
     snapshot: &ComparisonSnapshot,
 ) -> Option<(Vec<String>, Vec<Vec<String>>)> {
@@ -57,9 +56,8 @@ pub(in crate::networks) fn cells(
     Some((header, rows))
 }
 
-/// Every measure of every layer as tidy CSV: the median over runs after the last epoch, and the mean
-/// difference from the baseline at the epoch that is reported, with its interval. `None` where no run was
-/// probed.
+/// Returns every measure of every layer as tidy CSV: the median over runs after the last epoch, and the mean
+/// difference from the baseline at the reported epoch, with its interval. `None` if no run was probed.
 pub(in crate::networks) fn csv(snapshot: &ComparisonSnapshot) -> Option<Vec<u8>> {
     let (all, differences) = (layers(snapshot), layer_differences(snapshot));
     if all.is_empty() {
@@ -116,7 +114,7 @@ mod tests {
     fn table_has_a_row_a_layer_and_says_how_arms_differ() {
         let (header, rows) = cells(&probed()).unwrap();
         assert_eq!(header, ["layer", "GELU", "ReLU"]);
-        // Five measures at two dropout rates, with a heading each.
+        // Five measures at two dropout rates; each has a heading and three layers.
         assert_eq!(rows.len(), 5 * 2 * 4);
         assert_eq!(rows[8][0], "dead units, dropout 0");
         assert_eq!(rows[9], ["1", "0.0 %", "12.0 % (9.5 to 14.5)"]);

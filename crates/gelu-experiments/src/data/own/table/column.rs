@@ -1,37 +1,38 @@
-//! What a column holds: numbers, texts, or nothing that a network could use.
+//! The content of a column: numbers, texts, or nothing that a network could use.
 
 use super::sheet::{Sheet, is_missing, number};
 use super::{Result, excerpts};
 use std::collections::BTreeMap;
 
-/// Different texts that a column of texts may have: each becomes an input.
+/// The largest number of different texts in a column; each becomes an input.
 const MOST_TEXTS: usize = 100;
-/// One in so many cells is a slip among numbers; more are texts.
+/// In a column of numbers, up to one cell in this many may be a mistake; with more, the column has texts.
 const SLIPS: usize = 50;
-/// So few rows count up by chance.
+/// With fewer rows than this, a column may count up by chance.
 const FEW: usize = 10;
 
-/// Why a column of numbers says nothing about a row but which it is.
+/// The reasons why a column of numbers only identifies rows.
 pub(super) const NUMBERINGS: [&str; 2] =
     ["it counts the rows", "it numbers the rows, by its name and values"];
 
-/// What a column's cells are, for every row.
+/// The content of a column, for every row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Content {
-    /// `None` where a cell is empty.
+    /// Numbers; `None` for an empty cell.
     Numbers { values: Vec<Option<f64>>, comma: bool },
-    /// The different ones, and which each row has; an empty cell is the text of no characters.
+    /// The different texts, and the index of each row's text; an empty cell has the empty text.
     Texts { texts: Vec<String>, of_row: Vec<u8> },
-    /// Why it is no input.
+    /// The reason why the column is not an input.
     LeftOut(String),
 }
 
 impl Sheet<'_> {
-    /// What a column holds. `kept` keeps a column that numbers the rows, or has many texts.
+    /// Reads the content of a column. `kept` keeps a column that numbers the rows, or has many texts.
     ///
     /// # Errors
     ///
-    /// Where a person has to decide: a cell that is no number among numbers, and texts that stand for numbers.
+    /// If the user has to decide: about a cell among numbers that is not a number, and about texts that represent
+    /// numbers.
     pub(super) fn content(&self, column: usize, kept: bool) -> Result<Content> {
         let left_out = |why: &str| Ok(Content::LeftOut(why.to_owned()));
         let filled = || self.cells(column).filter(|cell| !is_missing(cell));
@@ -101,7 +102,7 @@ impl Sheet<'_> {
     }
 }
 
-/// Whether a column of numbers says nothing about a row but which it is, and why.
+/// Returns the reason if a column of numbers only identifies rows.
 fn numbering(name: &str, values: &[Option<f64>]) -> Option<&'static str> {
     let all: Vec<f64> = values.iter().copied().flatten().collect();
     if all.len() < FEW || all.iter().any(|value| value.fract() != 0.0) {
@@ -124,7 +125,7 @@ fn numbering(name: &str, values: &[Option<f64>]) -> Option<&'static str> {
 }
 
 impl Content {
-    /// How many inputs it becomes.
+    /// Returns the number of inputs that the column becomes.
     pub(super) fn width(&self) -> usize {
         match self {
             Self::Numbers { .. } => 1,
@@ -133,7 +134,7 @@ impl Content {
         }
     }
 
-    /// How many of its cells are empty.
+    /// Returns the number of empty cells.
     pub(super) fn empty(&self) -> usize {
         match self {
             Self::Numbers { values, .. } => values.iter().filter(|value| value.is_none()).count(),
@@ -144,7 +145,7 @@ impl Content {
         }
     }
 
-    /// How it is read.
+    /// Describes how the column is read.
     pub(super) fn in_words(&self) -> String {
         let cells = |count: usize| match count {
             1 => "1 empty cell is".to_owned(),
@@ -176,7 +177,7 @@ impl Content {
     }
 }
 
-/// Whether a text is a date.
+/// Returns whether a text is a date.
 fn is_date(text: &str) -> bool {
     let date = text.split(['T', ' ']).next().unwrap_or_default();
     let parts: Vec<&str> = date.split(['-', '/', '.']).collect();
@@ -184,7 +185,7 @@ fn is_date(text: &str) -> bool {
     parts.len() == 3 && parts.iter().all(digits)
 }
 
-/// What a text stands for that is no number as it is written: a percentage, a time and the like.
+/// Describes a text that represents a number in another notation: a percentage, a time and the like.
 fn disguise(text: &str) -> Option<&'static str> {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_number = |text: &str| text.parse::<f64>().is_ok_and(f64::is_finite);

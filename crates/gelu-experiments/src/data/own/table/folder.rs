@@ -1,4 +1,4 @@
-//! A folder of tables, each read by itself.
+//! Reads a folder of tables, each separately.
 
 use super::sheet::Sheet;
 use super::{
@@ -7,19 +7,19 @@ use super::{
 use crate::data::files::{entries, read_bytes};
 use std::path::Path;
 
-/// Files that are read, by their endings.
+/// The file name endings of tables.
 const ENDINGS: [&str; 6] = [".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz"];
-/// What people call the column that is to be predicted, in small letters.
+/// Usual names of the column to predict, in small letters.
 const TARGETS: [&str; 8] =
     ["target", "class", "label", "y", "classes", "labels", "outcome", "response"];
 
-/// Reads every table of a folder: files that end in .csv, .tsv or .tab, or in one of these and .gz. What is predicted is
-/// the column that `targets` names for the file, else one that is called target, class, label or the like, else the last.
-/// A file that cannot be read is left out, and [`TableSet::refused`] says why.
+/// Reads every table of a folder: files that end in .csv, .tsv or .tab, or in one of these and .gz. The column to
+/// predict is the one that `targets` names for the file; otherwise one called target, class, label or the like;
+/// otherwise the last. Files that cannot be read are left out, with a reason in [`TableSet::refused`].
 ///
 /// # Errors
 ///
-/// When the folder cannot be read, or holds no table that can be.
+/// If the folder cannot be read, or has no readable table.
 pub fn read_folder(asked: &Asked, folder: &Path) -> Result<TableSet> {
     let refuse =
         |problem: &str, advice: String| Err(Error::data(folder, Place::File, problem, advice));
@@ -77,7 +77,7 @@ fn one(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<Table> {
             }
         }
     };
-    // Names are the file's own, so that a column can be ignored in one table and be an input of another.
+    // Only the names in this file count, so that a column can be ignored in one table and be an input of another.
     let of_file = |names: &[String]| {
         names.iter().filter(|name| sheet.names.contains(name)).cloned().collect()
     };

@@ -1,8 +1,7 @@
-//! A table in a file of separated values: a row is an example, one column is to be predicted, and the others are
-//! inputs.
+//! A table in a file of separated values: a row is an example, one column is the target, and the others are inputs.
 //!
-//! Which rows are trained on, choose and are reported on is a function of a run's seed, unless the table says it; inputs
-//! are scaled by the rows that are trained on.
+//! A run's seed determines the rows for training, validation and test, unless the table does. Inputs are scaled by
+//! the training rows.
 
 mod column;
 mod folder;
@@ -35,36 +34,36 @@ use sheet::Sheet;
 use std::path::Path;
 use warnings::warnings;
 
-/// Raised when the same file is read in another way.
+/// Version of the reader; increase it when the same file gives other data.
 const VERSION: u32 = 2;
-/// Numbers of all inputs together: 4 GiB.
+/// The largest number of all inputs together: 4 GiB.
 const MOST_NUMBERS: usize = 1 << 30;
 
-/// Tables of one's own.
+/// The user's own tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableSet {
-    /// One, or those of a folder by the names of their files.
+    /// One table, or those of a folder in the order of their file names.
     pub tables: Vec<Table>,
-    /// Why the other files of the folder are left out.
+    /// The reasons why other files of the folder are left out.
     pub refused: Vec<String>,
-    /// Where they are from.
+    /// The source of the tables.
     pub source: DataSource,
 }
 
 /// A table as it was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The name of its file without the ending.
+    /// The name of the file without the ending.
     pub name: String,
     columns: Vec<Column>,
-    /// What is to be predicted for each row.
+    /// The value to predict for each row.
     pub target: Target,
     target_name: String,
     given: Option<Given>,
     separator: u8,
-    /// How the file was read, a line for each thing.
+    /// Notes on how the file was read, one per line.
     notes: Vec<String>,
-    /// What a person should know before they believe a result.
+    /// Warnings to read before trusting a result.
     pub warnings: Vec<String>,
 }
 
@@ -74,14 +73,14 @@ struct Column {
     content: Content,
 }
 
-/// The rows of a table as a run uses them: in parts, as inputs.
+/// The rows of a table in splits, as inputs for a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableParts {
-    /// To train on, to choose by, and to report on.
+    /// The training, validation and test rows.
     pub parts: [Rows; 3],
-    /// How a row that is not in the table is read.
+    /// Converts a row that is not in the table.
     pub reader: WindowReader,
-    /// What the numbers to predict are measured in: their mean and deviation over the rows that are trained on.
+    /// The mean and deviation of the numbers to predict over the training rows, in which they are scaled.
     pub scale: Option<Scale>,
 }
 
@@ -90,16 +89,16 @@ pub struct TableParts {
 pub struct Rows {
     /// `[rows, width]`
     pub inputs: Vec<f32>,
-    /// Numbers of an input.
+    /// Numbers per input.
     pub width: usize,
-    /// The class of each row; 0 where a number is predicted.
+    /// The class of each row; 0 if a number is predicted.
     pub labels: Vec<u8>,
-    /// The number to predict for each row, in its scale.
+    /// The number to predict for each row, scaled.
     pub numbers: Option<Vec<f32>>,
 }
 
 impl Rows {
-    /// The variance of the numbers to predict; that over the rows to train on, 1, where all are equal.
+    /// Returns the variance of the numbers to predict; if all are equal, 1, the variance of the training rows.
     pub fn variance(&self) -> Option<f64> {
         let numbers = self.numbers.as_ref()?.iter().map(|&number| f64::from(number));
         let count = numbers.len().max(1) as f64;
@@ -109,23 +108,23 @@ impl Rows {
     }
 }
 
-/// Reads a table: UTF-8 with commas, semicolons, tabs or bars between cells. [`Table::notes()`] say how it was read.
+/// Reads a table: UTF-8 with commas, semicolons, tabs or bars between cells. [`Table::notes()`] says how it was read.
 ///
 /// # Errors
 ///
-/// When the file cannot be read, has no row, a row of another length, two columns of one name, no column that is asked
-/// for, a cell that is no finite number among numbers, texts that stand for numbers, no column that is an input, one class
-/// or more than 256, or a part without a row.
+/// If the file cannot be read, has no rows, a row of another length, two columns of the same name, no column of a
+/// requested name, a cell among numbers that is not a finite number, texts that represent numbers, no input column,
+/// one class or more than 256 classes, or a split without rows.
 pub fn read(asked: &Asked, path: &Path) -> Result<TableSet> {
     check_file(path)?;
     parse(asked, path, &read_bytes(path)?)
 }
 
-/// Reads the content of a table; `path` is what errors call it.
+/// Parses the content of a table; error messages name `path`.
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// If [`read`] would fail for this content.
 pub fn parse(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<TableSet> {
     let table = Table::parse(asked, path, bytes)?;
     let content = [&VERSION.to_le_bytes()[..], bytes];
@@ -134,11 +133,11 @@ pub fn parse(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<TableSet> {
 }
 
 impl TableSet {
-    /// The table of that name, or the only one.
+    /// Returns the table called `name`; without a name, the first one.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] listing the tables there are.
+    /// [`Error::Usage`] listing the tables.
     pub fn table(&self, name: Option<&str>) -> Result<&Table> {
         let Some(name) = name else { return Ok(&self.tables[0]) };
         self.tables.iter().find(|table| table.name == name).ok_or_else(|| {
@@ -147,7 +146,7 @@ impl TableSet {
         })
     }
 
-    /// Whether all have the test rows that their files say.
+    /// Returns whether all files determine their test rows.
     pub fn has_test_rows(&self) -> bool {
         self.tables.iter().all(Table::has_test_rows)
     }
@@ -214,14 +213,14 @@ impl Table {
         Ok(table)
     }
 
-    /// Whether it has inputs, and rows in each part.
+    /// Checks that the table has inputs, and rows in each split.
     fn check(&self, sheet: &Sheet<'_>) -> Result<()> {
         let refuse = |problem: String, advice: &str| {
             Err(Error::data(sheet.path, Place::File, problem, advice))
         };
         let width = self.width();
         if width == 0 {
-            // A few of many.
+            // The message shows only a few columns.
             let columns = self.columns.iter().filter(|column| column.name != self.target_name);
             let lines =
                 columns.take(3).map(|c| format!("{} {}", shown(&c.name), c.content.in_words()));
@@ -247,7 +246,7 @@ impl Table {
                 "each part needs one: add rows, or a column that says train, valid or test",
             );
         }
-        // Those that no seed trains on, since the table says in which part its rows are.
+        // If the table determines the splits, some classes may have no training rows with any seed.
         let (Some(given), Target::Classes { names, labels }) = (&self.given, &self.target) else {
             return Ok(());
         };
@@ -265,12 +264,12 @@ impl Table {
         }
     }
 
-    /// Whether the file says which rows are tested on: otherwise those of each seed are others.
+    /// Returns whether the file determines the test rows; otherwise they depend on the seed.
     pub fn has_test_rows(&self) -> bool {
         self.given.is_some()
     }
 
-    /// How many rows have a target.
+    /// Returns the number of rows with a target.
     pub fn rows(&self) -> usize {
         match &self.target {
             Target::Classes { labels, .. } => labels.len(),
@@ -278,23 +277,23 @@ impl Table {
         }
     }
 
-    /// Numbers of an input.
+    /// Returns the numbers per input.
     pub fn width(&self) -> usize {
         self.columns.iter().map(|column| column.content.width()).sum()
     }
 
-    /// The column that is predicted.
+    /// Returns the name of the column to predict.
     pub fn target_name(&self) -> &str {
         &self.target_name
     }
 
-    /// How many rows a run trains on, chooses by and reports on.
+    /// Returns the numbers of training, validation and test rows of a run.
     pub fn sizes(&self) -> [usize; 3] {
         parts(&self.target, self.rows(), self.given.as_ref(), 1).map(|part| part.len())
     }
 
-    /// The share of rows that the commonest class is wrong for: of the test rows where the table says which those are,
-    /// else of all. `None` where a number is predicted.
+    /// Returns the commonest class of the training rows and the error of always predicting it for the test rows; if
+    /// the table does not determine its splits, both are of all rows. `None` if a number is predicted.
     pub fn error_of_commonest(&self) -> Option<(String, f64)> {
         let Target::Classes { names, labels } = &self.target else { return None };
         let is = |part: u8, row: usize| {
@@ -313,7 +312,7 @@ impl Table {
         Some((names[commonest].clone(), (all - tested[commonest]) as f64 / all as f64))
     }
 
-    /// The rows of a run with that seed, of which each part has at most so many.
+    /// Returns the rows of the run with this seed; `limits` are the largest numbers of rows per split.
     pub fn of_seed(&self, seed: u64, limits: [usize; 3]) -> TableParts {
         let mut parts = parts(&self.target, self.rows(), self.given.as_ref(), seed);
         parts.iter_mut().zip(limits).for_each(|(part, limit)| part.truncate(limit));

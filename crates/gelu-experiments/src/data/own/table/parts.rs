@@ -1,38 +1,38 @@
-//! Which rows are trained on, which choose, and which are reported on.
+//! Splits rows into training, validation and test rows.
 
 use super::sheet::Sheet;
 use super::{Error, Place, Result, Target};
 use crate::randomness::{generator, split};
 use rand::seq::SliceRandom;
 
-/// What people call the parts, to train on, to choose by and to report on, in small letters.
+/// Usual names of the training, validation and test splits, in small letters.
 const NAMES: [&[&str]; 3] = [
     &["train", "training", "trn", "tr", "learn"],
     &["valid", "validation", "val", "dev", "development", "tune"],
     &["test", "testing", "tst", "te", "holdout", "eval", "evaluation"],
 ];
-/// What people call a column that says the parts, in small letters.
+/// Usual names of a column that determines the splits, in small letters.
 const COLUMNS: [&str; 7] = ["split", "part", "partition", "subset", "set", "fold", "usage"];
-/// Of five rows, one chooses and one is reported on.
+/// Of this many rows, one is for validation and one for test.
 const SHARES: usize = 5;
 
-/// The number of the part that people call so.
+/// Returns the number of the split that `name` usually means.
 pub(in crate::data) fn part_of(name: &str) -> Option<usize> {
     let small = name.to_ascii_lowercase();
     NAMES.iter().position(|names| names.contains(&small.as_str()))
 }
 
-/// The parts that a table itself brings.
+/// The splits that the table itself determines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Given {
-    /// The part of each row.
+    /// The split of each row.
     pub(super) of_row: Vec<u8>,
-    /// Whether it has rows to choose by; otherwise they are taken from those to train on.
+    /// Whether there are validation rows; otherwise they are taken from the training rows.
     pub(super) has_validation: bool,
 }
 
 impl Sheet<'_> {
-    /// A column that says of each row which part it is in, by its name and cells.
+    /// Returns the column that determines the split of each row, by its name and cells.
     pub(super) fn find_split(&self) -> Option<usize> {
         let says = |column: &usize| {
             let parts: Option<Vec<usize>> = self.cells(*column).map(part_of).collect();
@@ -43,7 +43,7 @@ impl Sheet<'_> {
         (0..self.names.len()).filter(named).find(says)
     }
 
-    /// The parts as a column says them.
+    /// Reads the splits from a column.
     pub(super) fn given(&self, column: usize) -> Result<Given> {
         let mut of_row = Vec::with_capacity(self.rows.len());
         for row in 0..self.rows.len() {
@@ -63,8 +63,8 @@ impl Sheet<'_> {
     }
 }
 
-/// The rows of each part in a mixed order, which is a function of the seed, as is which part a row is in where the table
-/// does not say it.
+/// Returns the rows of each split in an order that depends on the seed. If the table does not determine the splits,
+/// they depend on the seed as well.
 pub(super) fn parts(
     target: &Target,
     rows: usize,
@@ -84,7 +84,7 @@ pub(super) fn parts(
         Some(_) => &[],
     };
     for class in by_class(target, free) {
-        // To the nearest row, so that a class of three rows has one in each part, and one of two is trained on alone.
+        // Rounded, so that a class of three rows has one in each split, and a class of two rows is only trained on.
         let share = (class.len() + SHARES / 2) / SHARES;
         for (part, rows) in taken.iter().zip(class.chunks(share.max(1))).filter(|_| share > 0) {
             rows.iter().for_each(|&row| part_of[row] = *part);
@@ -95,7 +95,7 @@ pub(super) fn parts(
     parts
 }
 
-/// The rows of each class; all together where there are no classes.
+/// Returns the rows of each class; all rows together if there are no classes.
 fn by_class(target: &Target, rows: Vec<usize>) -> Vec<Vec<usize>> {
     match target {
         Target::Numbers(_) => vec![rows],

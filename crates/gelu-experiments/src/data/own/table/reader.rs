@@ -1,4 +1,4 @@
-//! How the cells of a row become inputs, fitted to the rows that are trained on.
+//! Converts the cells of a row into inputs, with parameters fitted to the training rows.
 
 use super::Result;
 use super::column::Content;
@@ -10,14 +10,14 @@ use gelu_compare::names::excerpts;
 use gelu_compare::suggestion::did_you_mean;
 use serde::{Deserialize, Serialize};
 
-/// Reads a row that is not in the table, as those that the network was trained on were read.
+/// Reads a row that is not in the table in the same way as the training rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RowReader {
     pub(super) columns: Vec<NamedColumn>,
-    /// The column that is predicted, which a row may leave out.
+    /// The column to predict, which a row may leave out.
     #[serde(default)]
     pub(super) target: String,
-    /// What stands between cells.
+    /// The character between cells.
     #[serde(default = "comma")]
     pub(super) separator: char,
 }
@@ -30,38 +30,38 @@ fn comma() -> char {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct NamedColumn {
     pub(super) name: String,
-    /// `None` for a column that is no input.
+    /// `None` for a column that is not an input.
     pub(super) reader: Option<ColumnReader>,
 }
 
-/// How the cells of a column become inputs.
+/// The conversion of a column's cells into inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ColumnReader {
-    /// `(x/largest − mean)/deviation`; 0 where the deviation is 0.
+    /// `(x/largest − mean)/deviation`; 0 if the deviation is 0.
     Number {
         largest: f64,
         mean: f64,
         deviation: f64,
-        /// What an empty cell is read as, where cells may be empty.
+        /// The value of an empty cell; `None` if the column has no empty cells.
         #[serde(default)]
         median: Option<f64>,
         /// Whether numbers have decimal commas.
         #[serde(default)]
         comma: bool,
     },
-    /// An input for each text: 1 for that text, else 0. That of an empty cell has no characters.
+    /// One input per text: 1 for the cell's text, otherwise 0. An empty cell has the empty text.
     Texts(Vec<String>),
 }
 
 impl RowReader {
-    /// Returns the row as one example of class 0. It is written as a line of the table: all cells, all but the one to be
-    /// predicted, or those that are inputs.
+    /// Returns the row as one example of class 0. The row is a line of the table with all cells, with all cells but
+    /// the one to predict, or with only the input cells.
     ///
     /// # Errors
     ///
-    /// When the row has more or fewer cells, a cell that is no finite number where the column has numbers, or a text
-    /// that no row of the table has.
+    /// If the row has another number of cells, a cell in a column of numbers is not a finite number, or a text does
+    /// not occur in the table.
     pub fn read(&self, row: &str) -> Result<Windows> {
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::All)
@@ -100,7 +100,7 @@ impl RowReader {
 }
 
 impl ColumnReader {
-    /// The reader of a column, by the rows that are trained on; `None` for one that is no input.
+    /// Fits the reader of a column to the training rows; `None` for a column that is not an input.
     pub(super) fn fitted(content: &Content, train: &[usize]) -> Option<Self> {
         let (values, comma) = match content {
             Content::LeftOut(_) => return None,
@@ -110,7 +110,7 @@ impl ColumnReader {
         let median =
             values.contains(&None).then(|| median(train.iter().filter_map(|&row| values[row])));
         let filled = |row: usize| values[row].or(median).unwrap_or_default();
-        // Scaled first, so that no sum overflows.
+        // Dividing by the largest number keeps sums from overflowing.
         let all = values.iter().copied().flatten();
         let largest = all.fold(0.0, |largest: f64, number| largest.max(number.abs()));
         let scaled = |row: &usize| if largest > 0.0 { filled(*row) / largest } else { 0.0 };
@@ -118,12 +118,12 @@ impl ColumnReader {
         let mean = train.iter().map(scaled).sum::<f64>() / count;
         let square = |row: &usize| (scaled(row) - mean).powi(2);
         let deviation = (train.iter().map(square).sum::<f64>() / count).sqrt();
-        // What is left of equal numbers is rounding.
+        // For equal numbers, the deviation is only a rounding error.
         let deviation = if deviation <= 1e-12 { 0.0 } else { deviation };
         Some(Self::Number { largest, mean, deviation, median, comma })
     }
 
-    /// Adds the inputs of a cell; `None` for one that is no finite number, or none of the texts.
+    /// Adds the inputs of a cell; `None` if it is not a finite number, or not one of the texts.
     fn read(&self, cell: &str, inputs: &mut Vec<f32>) -> Option<()> {
         match self {
             Self::Number { median, comma, .. } => {
@@ -132,7 +132,7 @@ impl ColumnReader {
             }
             Self::Texts(texts) => {
                 let text = if is_missing(cell) { "" } else { cell };
-                // Tables of earlier versions have texts such as `none`.
+                // Tables of older versions have texts such as `none`.
                 let place = |text: &str| texts.iter().position(|known| known == text);
                 self.push_text(place(cell).or_else(|| place(text))?, inputs);
             }
@@ -140,7 +140,7 @@ impl ColumnReader {
         Some(())
     }
 
-    /// Adds the inputs of a row of the table that it was fitted to.
+    /// Adds the inputs of a row of the table to which the reader was fitted.
     pub(super) fn push(&self, content: &Content, row: usize, inputs: &mut Vec<f32>) {
         match (self, content) {
             (Self::Number { median, .. }, Content::Numbers { values, .. }) => {
@@ -166,20 +166,20 @@ impl ColumnReader {
     }
 }
 
-/// The middle one of some numbers; 0 of none.
+/// Returns the median of some numbers; 0 if there are none.
 fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_by(f64::total_cmp);
     match numbers.len() {
         0 => 0.0,
-        // Half of each, so that no sum overflows.
+        // Halving first keeps the sum from overflowing.
         even if even % 2 == 0 => numbers[even / 2 - 1] / 2.0 + numbers[even / 2] / 2.0,
         odd => numbers[odd / 2],
     }
 }
 
 impl ColumnReader {
-    /// Why a cell cannot be read.
+    /// Returns the reason why a cell cannot be read.
     fn refusal(&self, cell: &str) -> String {
         match self {
             Self::Number { .. } => "it has to be a finite number".to_owned(),

@@ -1,16 +1,16 @@
-//! The cells of a file as they are written: which character separates them, and which line names the columns.
+//! The raw cells of a file, its separator, and its header line.
 
 use super::{Error, Place, Result, excerpts, shown};
 use gelu_compare::suggestion::did_you_mean;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What stands in a cell where a value is missing, in small letters.
+/// Texts of a cell whose value is missing, in small letters.
 const MISSING: [&str; 8] = ["", "na", "n/a", "#n/a", "nan", "null", "none", "?"];
-/// Lines that say what separates the cells of a file.
+/// Number of lines from which the separator is determined.
 const SURVEYED: usize = 100;
 
-/// Whether a cell is empty, or says so.
+/// Returns whether the value of a cell is missing.
 pub(super) fn is_missing(cell: &str) -> bool {
     cell.is_empty() || (cell.len() <= 4 && MISSING.contains(&cell.to_ascii_lowercase().as_str()))
 }
@@ -25,7 +25,7 @@ pub(super) fn number(cell: &str, comma: bool) -> Option<f64> {
     }
 }
 
-/// The cells of a file as they are written.
+/// The raw cells of a file.
 pub(super) struct Sheet<'a> {
     pub(super) path: &'a Path,
     pub(super) names: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) struct Sheet<'a> {
 }
 
 impl<'a> Sheet<'a> {
-    /// `header` says whether the first line names the columns; otherwise the cells do.
+    /// Parses a file. `header` says whether the first line names the columns; if it is `None`, the cells decide.
     pub(super) fn parse(path: &'a Path, text: &str, header: Option<bool>) -> Result<Self> {
         let separator = separator(text);
         let mut reader = reader(text, separator, false);
@@ -75,12 +75,12 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The columns there are, a few of many.
+    /// Lists the columns; only a few if there are many.
     pub(super) fn listed(&self) -> String {
         excerpts(self.names.iter().map(String::as_str))
     }
 
-    /// A column by its name, or by its number from 1 where no column is called so.
+    /// Returns a column by its name, or by its number from 1 if no column has this name.
     pub(super) fn column(&self, name: &str) -> Result<usize> {
         let exact = self.names.iter().position(|column| column == name);
         let numbered = || name.parse().ok().filter(|n: &usize| (1..=self.names.len()).contains(n));
@@ -94,17 +94,17 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// A cell, by row and column.
+    /// Returns a cell.
     pub(super) fn cell(&self, row: usize, column: usize) -> &str {
         self.rows[row].get(column).unwrap_or_default()
     }
 
-    /// All cells of a column.
+    /// Returns all cells of a column.
     pub(super) fn cells(&self, column: usize) -> impl Iterator<Item = &str> + Clone {
         self.rows.iter().map(move |row| row.get(column).unwrap_or_default())
     }
 
-    /// What is wrong with a cell.
+    /// Returns an error about a cell.
     pub(super) fn refuse<T>(&self, row: usize, column: usize, problem: &str) -> Result<T> {
         let line = self.rows[row].position().map_or(row + 2, |position| position.line() as usize);
         let (name, cell) = (shown(&self.names[column]), shown(self.cell(row, column)));
@@ -116,7 +116,7 @@ impl<'a> Sheet<'a> {
         ))
     }
 
-    /// How the file was read, in words.
+    /// Describes how the file was read.
     pub(super) fn in_words(&self) -> String {
         let separator = match self.separator {
             b';' => "semicolons",
@@ -152,21 +152,23 @@ fn reader(text: &str, separator: u8, flexible: bool) -> csv::Reader<&[u8]> {
         .from_reader(text.as_bytes())
 }
 
-/// The character that cuts every line into the same number of cells, and into the most.
+/// Returns the character that separates every line into the same number of cells, and into the most cells.
 fn separator(text: &str) -> u8 {
     let cells = |separator: &u8| {
         let mut records = reader(text, *separator, true).into_records().map_while(Result::ok);
         let cells = records.next().map_or(0, |first| first.len());
         let alike = records.take(SURVEYED).all(|record| record.len() == cells);
-        // Of those that cut differing lines the first line says which it is.
+        // If the lines differ for every separator, the first line's number of cells decides.
         (cells > 1 && alike, cells)
     };
-    // Of equals the last: commas stand in numbers and texts as well.
+    // Of equal candidates `max_by_key` takes the last one. The comma comes first, because it also occurs in numbers
+    // and texts.
     let best = b",|\t;".iter().copied().max_by_key(cells);
     best.filter(|separator| cells(separator).1 > 1).unwrap_or(b',')
 }
 
-/// The first line names the columns unless it has numbers, and where it has: if a column of numbers begins with a text.
+/// Returns whether the first line names the columns: if it has no numbers, or if a column of numbers begins with a
+/// text.
 fn has_header(rows: &[csv::StringRecord], comma: bool) -> bool {
     let is_number =
         |cell: &str| number(cell, false).is_some() || (comma && number(cell, true).is_some());
@@ -214,7 +216,7 @@ mod tests {
             ("5.1,3.5,setosa\n4.9,3.0,setosa\n", false),
             ("length,width,species\n5.1,3.5,setosa\n", true),
             ("name,kind\nA,b\nC,d\n", true),
-            // A year names a column of numbers where another name does.
+            // A year can name a column if another column has a name that is a text.
             ("town,area,2001\nA,3,4\nB,5,6\n", true),
             ("1,5;a\n2,5;b\n", false),
             (",x,c\n0,1,a\n1,3,b\n", true),

@@ -1,28 +1,28 @@
-//! What is to be predicted for a row: its class, or a number.
+//! The value to predict for a row: its class, or a number.
 
 use super::sheet::{Sheet, is_missing, number};
 use super::{Error, Place, Result, check_classes, shown};
 use std::collections::BTreeMap;
 
-/// A column of numbers with more different ones is a quantity; classes are few.
+/// The largest number of different values for a column of numbers to be classes; with more, it is a quantity.
 const MOST_NUMBERED: usize = 20;
 
-/// What is to be predicted for each row.
+/// The value to predict for each row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// A class, by its number among the names.
+    /// A class, by its index in `names`.
     Classes {
-        /// In the order of their numbers: as numbers where all are, else as texts.
+        /// The classes in the order of their numbers: sorted as numbers if all are, otherwise as texts.
         names: Vec<String>,
         /// The class of each row.
         labels: Vec<u8>,
     },
-    /// A number.
+    /// A number for each row.
     Numbers(Vec<f64>),
 }
 
 impl Target {
-    /// Number of classes; 1 where a number is predicted.
+    /// Returns the number of classes; 1 if a number is predicted.
     pub fn classes(&self) -> usize {
         match self {
             Self::Classes { names, .. } => names.len(),
@@ -30,7 +30,7 @@ impl Target {
         }
     }
 
-    /// How many rows each class has; nothing where a number is predicted.
+    /// Returns the number of rows of each class; empty if a number is predicted.
     pub(super) fn rows_of_classes(&self) -> Vec<usize> {
         let Self::Classes { names, labels } = self else { return Vec::new() };
         let mut counts = vec![0; names.len()];
@@ -38,7 +38,7 @@ impl Target {
         counts
     }
 
-    /// What is predicted, in words.
+    /// Describes the target.
     pub(super) fn in_words(&self) -> String {
         let counts = self.rows_of_classes();
         match (self, counts.iter().min(), counts.iter().max()) {
@@ -61,11 +61,11 @@ impl Target {
 }
 
 impl Sheet<'_> {
-    /// Removes the rows in which the target's cell is empty; how many there were.
+    /// Removes the rows whose target cell is empty, and returns their number.
     ///
     /// # Errors
     ///
-    /// When none is left.
+    /// If no row is left.
     pub(super) fn remove_untargeted(&mut self, column: usize) -> Result<usize> {
         let before = self.rows.len();
         self.rows.retain(|row| !is_missing(row.get(column).unwrap_or_default()));
@@ -79,8 +79,8 @@ impl Sheet<'_> {
         }
     }
 
-    /// What is to be predicted. `numbers` says whether it is a number; otherwise the cells do: classes are texts, or
-    /// at most 20 different whole numbers.
+    /// Reads the target. `numbers` says whether to predict a number; if it is `None`, the cells decide: classes are
+    /// texts, or at most 20 different whole numbers.
     pub(super) fn target(&self, column: usize, numbers: Option<bool>) -> Result<Target> {
         let comma = self.separator != b',';
         let comma = comma && self.cells(column).any(|cell| cell.contains(','));
@@ -115,7 +115,7 @@ impl Sheet<'_> {
     }
 
     fn quantity(&self, column: usize, numbers: Vec<f64>) -> Result<Target> {
-        // Squares of both have to be numbers in single precision.
+        // The squares of both must be finite in single precision.
         let largest = numbers.iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
         let problem = if numbers.iter().all(|number| *number == numbers[0]) {
             "it is the same in every row, and there is nothing to learn"

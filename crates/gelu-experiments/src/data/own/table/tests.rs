@@ -12,7 +12,7 @@ fn refused(asked: &Asked, text: &str) -> String {
     of(asked, text).unwrap_err().to_string()
 }
 
-/// `x,c` for so many rows, of two classes.
+/// Returns a table with the columns `x` and `c`, with `count` rows of two classes.
 fn rows(count: usize, x: impl Fn(usize) -> String) -> String {
     let row = |i| format!("{},{}\n", x(i), ["a", "b"][i % 2]);
     format!("x,c\n{}", (0..count).map(row).collect::<String>())
@@ -30,7 +30,7 @@ fn columns_are_scaled_by_the_rows_that_are_trained_on() {
     let table = of(&asked, text).unwrap();
     assert_eq!((table.target.classes(), table.width()), (2, 3));
     let TableParts { parts: [train, valid, test], .. } = all(&table, 1);
-    // Size, then blue, then red; 9 comes before 10. Rows are mixed.
+    // The inputs are size, blue and red; 9 sorts before 10. Rows are shuffled.
     let mut rows: Vec<(&[f32], u8)> =
         train.inputs.chunks(3).zip(train.labels.iter().copied()).collect();
     rows.sort_by_key(|row| row.1);
@@ -76,7 +76,7 @@ fn empty_cells_are_the_median_or_one_more_text() {
     let table = of(&asked("c"), &text).unwrap();
     assert!(table.has_test_rows(), "the column called split says the parts");
     let TableParts { parts, reader, .. } = all(&table, 1);
-    // Of 1, 3, 5 and 100 the median is 4: with 4 twice the mean is 117/6.
+    // The median of 1, 3, 5 and 100 is 4; with 4 in both empty cells, the mean is 117/6.
     let deviation =
         (([1.0, 4.0, 3.0, 4.0, 100.0, 5.0_f64]).iter().map(|x| (x - 19.5).powi(2)).sum::<f64>()
             / 6.0)
@@ -148,7 +148,7 @@ fn a_target_is_a_number_where_it_has_fractions_or_many_values() {
     assert!(said.contains("is `0.5`: that is a quantity, and classes are asked for"), "{said}");
     let said = kind(Some(true), &|i| "ab"[i % 2..i % 2 + 1].to_owned()).unwrap_err().to_string();
     assert!(said.contains("a number is to be predicted, and it is none"), "{said}");
-    // Classes that are numbers are in the order of numbers.
+    // Classes that are numbers sort as numbers.
     let text: String = (0..40).map(|i| format!("{},{}.0\n", i * i, 9 + i % 2)).collect();
     let Target::Classes { names, .. } = of(&asked("c"), &format!("x,c\n{text}")).unwrap().target
     else {
@@ -222,7 +222,7 @@ fn what_a_person_should_know_is_warned_of() {
         "{numbering}"
     );
     assert!(rare.contains("1 class has fewer than 15 rows") && rare.contains("rare: 3"), "{rare}");
-    // Four rows have the input 7, one of them in another class.
+    // Four rows have the input 7; one of them has another class.
     assert!(twice.contains("2 rows repeat an earlier one (of 60)"), "{twice}");
     let split: String = (0..60)
         .map(|i| {
@@ -250,7 +250,7 @@ fn the_commonest_class_is_that_of_the_rows_that_are_trained_on() {
         (0..50).map(|i| format!("{},{}\n", i * i, if i % 5 == 0 { "b" } else { "a" })).collect();
     let table = of(&asked("c"), &format!("x,c\n{text}")).unwrap();
     assert_eq!(table.error_of_commonest(), Some(("a".to_owned(), 0.2)));
-    // Of the test rows most are of another class than of those to train on.
+    // The commonest class of the test rows is not that of the training rows.
     let split =
         "x,split,c\n1,train,a\n4,train,a\n9,train,b\n3,valid,a\n5,test,b\n6,test,b\n7,test,a\n";
     let (class, error) = of(&asked("c"), split).unwrap().error_of_commonest().unwrap();

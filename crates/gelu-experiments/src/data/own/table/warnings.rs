@@ -1,4 +1,4 @@
-//! What a person should know of a table before they believe a result on it.
+//! Warnings about a table that matter for trusting results on it.
 
 use super::column::{Content, NUMBERINGS};
 use super::parts::Given;
@@ -7,10 +7,10 @@ use super::{Column, Target, shown};
 use gelu_compare::names::excerpts;
 use std::collections::{HashMap, HashSet};
 
-/// Classes of fewer rows have fewer than three test rows where a fifth is tested on.
+/// The number of rows below which a class is rare: with a fifth for test, it has fewer than three test rows.
 const RARE: usize = 15;
 
-/// Warnings, one sentence each.
+/// Returns warnings, one sentence each.
 pub(super) fn warnings(
     sheet: &Sheet<'_>,
     columns: &[Column],
@@ -54,7 +54,8 @@ fn rare(target: &Target) -> Option<String> {
     ))
 }
 
-/// Rows that are equal in all inputs and the target, and rows of test whose inputs are those of a row to train on.
+/// Warns about rows that are equal in all inputs and the target, and about test rows that have the inputs of a
+/// training row.
 fn twice(
     sheet: &Sheet<'_>,
     columns: &[Column],

@@ -1,18 +1,18 @@
-//! How a table was read, for people.
+//! Describes how a table was read.
 
 use super::column::Content;
 use super::sheet::Sheet;
 use super::{Asked, Column, Result, Table, Target, check_file, from_utf8, read_bytes, shown};
 use std::path::Path;
 
-/// Columns that are left out and named one by one.
+/// The largest number of omitted columns to list individually.
 const MOST_NAMED: usize = 6;
 
-/// How the file and each of its columns are read, or why one cannot be, a line for each.
+/// Returns one line about the file and one about each of its columns: how it is read, or why it cannot be read.
 ///
 /// # Errors
 ///
-/// When the file is no table.
+/// If the file is not a table.
 pub fn columns(asked: &Asked, path: &Path) -> Result<Vec<String>> {
     check_file(path)?;
     let bytes = read_bytes(path)?;
@@ -51,7 +51,7 @@ pub fn columns(asked: &Asked, path: &Path) -> Result<Vec<String>> {
 }
 
 impl Table {
-    /// How it was read: the file, each column, and the parts, a line for each.
+    /// Returns one line for the file, for each column, and for the splits: how they were read.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
         notes.extend(self.lines());
@@ -59,7 +59,7 @@ impl Table {
         notes
     }
 
-    /// How each column was read.
+    /// Returns one line per column about how it was read.
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |column: &Column| {
             let how = match column.name == self.target_name {
@@ -87,7 +87,7 @@ impl Table {
         format!("{train} rows to train on, {valid} to choose by and {test} to report on: {how}")
     }
 
-    /// How it was read, in short: a line for each thing, the later ones indented.
+    /// Returns a summary of how the table was read, one line per topic; the later lines are indented.
     pub fn summary(&self) -> String {
         let count =
             |is: &dyn Fn(&Content) -> bool| self.columns.iter().filter(|c| is(&c.content)).count();
