@@ -217,7 +217,7 @@ fn what_cannot_be_trained_is_said_in_words() {
         ("valid", "the data set for .valid(…) has no examples"),
         ("test", "the data set for .test(…) has no examples"),
         ("epochs", "num_epochs is 0"),
-        ("rate", "the learning rate is -1; it has to be a number above 0"),
+        ("rate", "the learning rate is -1; it has to be a number, at least 0"),
         ("stops-unreported", "valid_f1 is never reported; reported are: learning_rate"),
         ("asks", "this program asks for an unknown axis `depth`; there are: fault, epochs"),
         ("many-losses", "the loss of a batch has 3 numbers"),

@@ -188,8 +188,9 @@ impl<M: Trainable> Training<M> {
 pub(crate) fn check_rate(rate: f64) -> Result<()> {
     match rate.is_finite() && rate >= 0.0 {
         true => Ok(()),
-        false => {
-            refuse(format!("the learning rate is {}; it has to be a number, at least 0", number(rate)))
-        }
+        false => refuse(format!(
+            "the learning rate is {}; it has to be a number, at least 0",
+            number(rate)
+        )),
     }
 }
