@@ -1,7 +1,7 @@
 //! Extensions: further files that a program saves with its runs, and what it adds to reports of a comparison.
 
 use crate::measure::{EpochMetrics, Measure};
-use crate::report::{HeatMap, Named};
+use crate::report::{HeatMap, NamedFigure};
 use crate::runs::{ComparisonSnapshot, RunFolder, RunSnapshot};
 use crate::setting::Setting;
 use schemars::JsonSchema;
@@ -80,7 +80,7 @@ pub trait Extension: Debug + Send + Sync {
     }
 
     /// Returns figures to show before the curves of metrics.
-    fn figures(&self, _snapshot: &ComparisonSnapshot) -> Vec<Named> {
+    fn figures(&self, _snapshot: &ComparisonSnapshot) -> Vec<NamedFigure> {
         Vec::new()
     }
 

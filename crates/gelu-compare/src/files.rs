@@ -33,7 +33,7 @@ pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     file.write_all(bytes.as_ref()).map_err(Error::io("write", path))?;
     sync(file.as_file(), path)?;
     let mut file = Some(file);
-    let persisted = once_free(|| {
+    let persisted = retry_while_in_use(|| {
         let Err(refused) = file.take().expect("it is put back").persist(path) else {
             return Ok(());
         };
@@ -46,9 +46,9 @@ pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     sync_folder(folder)
 }
 
-/// Renames a file as [`std::fs::rename`] does, [with retries on Windows](once_free).
+/// Renames a file as [`std::fs::rename`] does, [with retries on Windows](retry_while_in_use).
 pub(crate) fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::Result<()> {
-    once_free(|| fs::rename(&from, &to))?;
+    retry_while_in_use(|| fs::rename(&from, &to))?;
     #[cfg(test)]
     steps::note("rename", to.as_ref());
     Ok(())
@@ -56,7 +56,7 @@ pub(crate) fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::R
 
 /// Runs `work`. On Windows, retries it for a second, because Windows refuses many operations on a file while another
 /// process has it open, such as another worker or a virus scanner.
-pub(crate) fn once_free<T>(mut work: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
+pub(crate) fn retry_while_in_use<T>(mut work: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
     const SHARING_VIOLATION: i32 = 32;
     let is_in_use = |error: &std::io::Error| {
         error.kind() == ErrorKind::PermissionDenied
@@ -80,7 +80,7 @@ pub(crate) fn once_free<T>(mut work: impl FnMut() -> std::io::Result<T>) -> std:
 ///
 /// Returns an error if the file cannot be read or is larger than 64 MiB.
 pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
-    let file = match once_free(|| File::open(path)) {
+    let file = match retry_while_in_use(|| File::open(path)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", path)(error)),

@@ -22,9 +22,9 @@ impl Signals {
         let signals = Self::default();
         let heard = signals.clone();
         spawn(move |what| match what {
-            Heard::Request => heard.request(),
-            Heard::Notice => heard.noticed.store(true, Ordering::SeqCst),
-            Heard::HangUp => heard.hung_up.store(true, Ordering::SeqCst),
+            SignalMeaning::Request => heard.request(),
+            SignalMeaning::Notice => heard.noticed.store(true, Ordering::SeqCst),
+            SignalMeaning::HangUp => heard.hung_up.store(true, Ordering::SeqCst),
         })?;
         Ok(signals)
     }
@@ -48,7 +48,7 @@ impl Signals {
 }
 
 /// The meaning of a signal.
-enum Heard {
+enum SignalMeaning {
     Request,
     #[cfg_attr(not(unix), expect(dead_code, reason = "there is no such signal elsewhere"))]
     Notice,
@@ -57,7 +57,7 @@ enum Heard {
 }
 
 #[cfg(unix)]
-fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
+fn spawn(hear: impl Fn(SignalMeaning) + Send + 'static) -> Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use std::io::IsTerminal;
     let signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGUSR1, SIGHUP]);
@@ -70,10 +70,10 @@ fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
             hear(match signal {
                 SIGHUP => {
                     forget_terminal(output, errors);
-                    Heard::HangUp
+                    SignalMeaning::HangUp
                 }
-                SIGUSR1 => Heard::Notice,
-                _ => Heard::Request,
+                SIGUSR1 => SignalMeaning::Notice,
+                _ => SignalMeaning::Request,
             });
         }
     };
@@ -93,7 +93,7 @@ fn forget_terminal(output: bool, errors: bool) {
 }
 
 #[cfg(not(unix))]
-fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
+fn spawn(hear: impl Fn(SignalMeaning) + Send + 'static) -> Result<()> {
     let flag = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, flag.clone())
         .map_err(|error| cannot_listen(&error))?;
@@ -101,7 +101,7 @@ fn spawn(hear: impl Fn(Heard) + Send + 'static) -> Result<()> {
     let listen = move || loop {
         std::thread::sleep(std::time::Duration::from_millis(50));
         if flag.swap(false, Ordering::SeqCst) {
-            hear(Heard::Request);
+            hear(SignalMeaning::Request);
         }
     };
     thread.spawn(listen).map(drop).map_err(|error| cannot_listen(&error))

@@ -10,7 +10,7 @@ use burn::train::InferenceStep;
 use gelu_compare::extension::extend;
 use gelu_compare::measure::{Measure, Split};
 use gelu_compare::output::complain;
-use gelu_compare::program::{Body, Holds, On, ProgramOf, Study, StudyRun, Work, note_executable};
+use gelu_compare::program::{ProgramBody, WrapsFunction, DeviceNames, ProgramOf, Study, StudyRun, Work, note_executable};
 use gelu_compare::runs::{ClaimedRun, Comparison, Environment, RunStatus, Spec};
 use gelu_compare::setting::Role;
 use gelu_compare::worker::{Control, Cores, Trainer};
@@ -34,12 +34,12 @@ impl std::fmt::Debug for BurnTraining {
     }
 }
 
-impl<F, M> Holds<F, M> for BurnTraining
+impl<F, M> WrapsFunction<F, M> for BurnTraining
 where
     F: Fn(&Run) -> Result<Training<M>> + Send + Sync + 'static,
     M: Trainable,
 {
-    fn holding(function: F) -> Self {
+    fn wrapping(function: F) -> Self {
         probe();
         extend(&[&Networks]);
         let measures = <M as InferenceStep>::Output::metrics();
@@ -59,7 +59,7 @@ impl BurnTraining {
     }
 }
 
-impl Body for BurnTraining {
+impl ProgramBody for BurnTraining {
     type Flags = Flags;
     type Trainer<'a> = Learner<'a>;
 
@@ -96,9 +96,9 @@ impl Body for BurnTraining {
         }
     }
 
-    fn on(&self, flags: &Flags) -> Result<On> {
+    fn on(&self, flags: &Flags) -> Result<DeviceNames> {
         let (device, backend) = flags.names();
-        Ok(On { device, backend })
+        Ok(DeviceNames { device, backend })
     }
 
     fn words(&self, flags: &Flags) -> Vec<OsString> {

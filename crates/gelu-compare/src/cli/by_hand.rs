@@ -51,7 +51,7 @@ impl std::fmt::Debug for Telling<'_> {
 
 /// A run that was trained in this process.
 #[derive(Debug)]
-pub struct Trained<E: Experiment> {
+pub struct TrainedRun<E: Experiment> {
     /// The run.
     pub run: Arc<ClaimedRun<E::Spec>>,
     /// The run's status at the end.
@@ -71,7 +71,7 @@ impl<E: Experiment> ByHand<'_, E> {
         self,
         telling: Telling<'_>,
         train: impl FnOnce(&Arc<ClaimedRun<E::Spec>>, &Comparison<E>, &Control) -> Result<RunStatus>,
-    ) -> Result<Trained<E>> {
+    ) -> Result<TrainedRun<E>> {
         let Self { out, asked, spec, keep_going } = self;
         let (folder, comparison) =
             ComparisonFolder::create(out, asked, ComparisonReader::has_begun)?;
@@ -95,11 +95,11 @@ impl<E: Experiment> ByHand<'_, E> {
             Telling::ByTrainer => train(),
             Telling::Lines(line, taken) => told(&run, line, taken, train),
         }?;
-        Ok(Trained { run, status, silence })
+        Ok(TrainedRun { run, status, silence })
     }
 }
 
-impl<E: Experiment> Trained<E> {
+impl<E: Experiment> TrainedRun<E> {
     /// Prints how the run ended: its name and status, the lines `said`, and its folder.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::program::has_output;
 use crate::report::{self, Document, table};
 use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, RunStatus, Spec};
 use crate::signals::Signals;
-use crate::worker::{Place, PoolOptions, WorkerPool, take_up_failed};
+use crate::worker::{Place, PoolOptions, WorkerPool, retry_failed_runs};
 use crate::{Error, Result};
 use clap::Args;
 use std::io::IsTerminal;
@@ -20,7 +20,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Flags for the display while a comparison runs, and for exporting its results.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Shown {
+pub struct DisplayFlags {
     /// Export the results at the end: tensorboard, tensorboard=DIR, mlflow=URL; may be given several times
     #[arg(long, value_name = "TARGET")]
     export: Vec<Target>,
@@ -41,7 +41,7 @@ pub struct Shown {
 
 /// The outcome of running a comparison.
 #[derive(Debug)]
-pub struct CarriedOut {
+pub struct ComparisonOutcome {
     /// The comparison's state at the end.
     pub snapshot: ComparisonSnapshot,
     /// Whether no run is left to do.
@@ -55,7 +55,7 @@ pub struct CarriedOut {
     out: PathBuf,
 }
 
-impl CarriedOut {
+impl ComparisonOutcome {
     /// Returns 0 if everything is done, and 1 if something went wrong.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl CarriedOut {
     }
 }
 
-impl Shown {
+impl DisplayFlags {
     /// Runs the comparison in `folder` with workers on this machine, one in each of `places`. Shows the progress, and
     /// writes the report at the end.
     ///
@@ -81,11 +81,11 @@ impl Shown {
         &self,
         folder: &Path,
         places: impl Iterator<Item = impl Into<Place>>,
-    ) -> Result<CarriedOut> {
+    ) -> Result<ComparisonOutcome> {
         let signals = Signals::listen()?;
         let mut reader = ComparisonReader::<E>::open(folder)?;
         if self.retry_failed {
-            take_up_failed(&mut reader)?;
+            retry_failed_runs(&mut reader)?;
         }
         let before = reader.snapshot();
         if before.criterion.comparisons > 0 && !before.runs.iter().any(|run| run.status.is_over()) {
@@ -199,7 +199,7 @@ impl<E: Experiment> Running<E> {
     }
 
     /// Writes and prints the report, exports the results, and returns the outcome.
-    fn conclude(mut self, shown: &Shown) -> Result<CarriedOut> {
+    fn conclude(mut self, shown: &DisplayFlags) -> Result<ComparisonOutcome> {
         let (tool, snapshot) = (E::Spec::TOOL, self.reader.snapshot());
         let out = self.reader.folder().path().to_path_buf();
         let document = Document::of(&snapshot);
@@ -215,7 +215,7 @@ impl<E: Experiment> Running<E> {
         }
         let exported = export::all(tool, &shown.export, &snapshot, &out, shown.json)?;
         let wanted = plan::next(self.reader.comparison(), &snapshot);
-        Ok(CarriedOut {
+        Ok(ComparisonOutcome {
             done: wanted.is_empty(),
             troubles,
             exported,

@@ -20,8 +20,8 @@ mod watch;
 mod workforce;
 
 pub use batch::{Batch, absolute};
-pub use by_hand::{ByHand, Telling, Trained};
-pub use carry_out::{CarriedOut, Shown};
+pub use by_hand::{ByHand, Telling, TrainedRun};
+pub use carry_out::{ComparisonOutcome, DisplayFlags};
 pub use completions::{Completions, Man};
 pub use listing::listing;
 #[cfg(test)]

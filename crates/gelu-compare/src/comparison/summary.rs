@@ -30,7 +30,7 @@ impl<'a> Group<'a> {
 
     /// Returns the group with only its complete runs. Before there is any, returns it with all runs that have not
     /// failed, as they are now.
-    pub fn so_far(&self) -> Self {
+    pub fn complete_or_started(&self) -> Self {
         let complete = self.complete();
         match complete.runs.is_empty() {
             true => self.filtered(|run| !matches!(run.status, RunStatus::Failed { .. })),
@@ -80,8 +80,8 @@ impl<'a> Group<'a> {
     /// Returns the group's value of a measure: the median over the complete runs, each at its reported epoch. Before
     /// there is any, it is the median over the runs under way, at the epochs that would be reported now.
     pub fn standing(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> Option<f64> {
-        let so_far = self.so_far();
-        median(so_far.runs.iter().filter_map(|run| match run.status {
+        let complete_or_started = self.complete_or_started();
+        median(complete_or_started.runs.iter().filter_map(|run| match run.status {
             RunStatus::Diverged { .. } => {
                 snapshot.has(&measure.column).then_some(measure.direction.worst())
             }

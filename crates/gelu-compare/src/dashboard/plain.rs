@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// From successive snapshots, it reports everything once.
 #[derive(Debug, Default)]
 pub struct PlainReporter {
-    told: HashMap<RunKey, Told>,
+    told: HashMap<RunKey, ShownRun>,
     /// The arms and contexts whose verdict was reported.
     decided: HashSet<(Setting, Setting)>,
     /// The number of complete runs when verdicts were last made.
@@ -21,7 +21,7 @@ pub struct PlainReporter {
 
 /// The parts of a run that were reported.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct ShownRun {
     begun: bool,
     epochs: usize,
     ended: bool,
@@ -37,7 +37,7 @@ impl PlainReporter {
     pub fn after(snapshot: &ComparisonSnapshot) -> Self {
         let told = |run: &RunSnapshot| {
             let ended = run.status.is_over();
-            (run.key.clone(), Told { begun: ended, epochs: run.epochs.len(), ended })
+            (run.key.clone(), ShownRun { begun: ended, epochs: run.epochs.len(), ended })
         };
         let told = snapshot.runs.iter().map(told).collect();
         let mut reporter = Self { told, ..Self::default() };

@@ -1,7 +1,7 @@
 use super::colours::colour_of;
 use super::symbols::key;
 use crate::comparison::{Difference, Headings, Verdict, Wording, differences};
-use crate::report::{ForestPanel, Mark, cuts, forest, strip, untold};
+use crate::report::{ForestPanel, Mark, cuts, forest, strip, missing_intervals};
 use crate::runs::ComparisonSnapshot;
 use crate::setting::{Axis, Role};
 use ratatui::buffer::Buffer;
@@ -61,7 +61,7 @@ impl VerdictsView {
             sentences: cuts(&snapshot.cut_down)
                 .into_iter()
                 .chain(differences.iter().map(said))
-                .chain(untold(differences.iter().map(|d| &d.finding)))
+                .chain(missing_intervals(differences.iter().map(|d| &d.finding)))
                 .collect(),
         }
     }

@@ -341,9 +341,9 @@ mod tests {
             run.status = RunStatus::Running;
             run.epochs.truncate(3);
         }
-        let so_far = snapshot.runs[8].epochs[2].get("valid_loss").unwrap();
+        let complete_or_started = snapshot.runs[8].epochs[2].get("valid_loss").unwrap();
         let rows = view(&App::new(Mode::Watching), &snapshot).rows;
-        assert_eq!(rows[0].values[1], format!("{so_far:.4}"));
+        assert_eq!(rows[0].values[1], format!("{complete_or_started:.4}"));
     }
 
     #[test]

@@ -20,8 +20,8 @@ mod write;
 
 pub use digits::Digits;
 pub(crate) use read::is_packed;
-pub use read::{Opened, open, scores, unpack};
-pub use write::{Packed, pack};
+pub use read::{OpenComparison, open, scores, unpack};
+pub use write::{PackedComparison, pack};
 
 use crate::extension::{ExtraFile, extra_files};
 use serde::{Deserialize, Serialize};

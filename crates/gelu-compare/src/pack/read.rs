@@ -17,12 +17,12 @@ const LARGEST_ENTRY: u64 = 1 << 30;
 /// A comparison's folder. For a packed comparison it is a temporary folder, which is removed when this value is
 /// dropped.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenComparison {
     path: PathBuf,
     unpacked: Option<TempDir>,
 }
 
-impl Opened {
+impl OpenComparison {
     /// Returns the folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -39,14 +39,14 @@ impl Opened {
 /// # Errors
 ///
 /// Returns the errors of [`unpack`].
-pub fn open(path: &Path) -> Result<Opened> {
+pub fn open(path: &Path) -> Result<OpenComparison> {
     if !path.is_file() {
-        return Ok(Opened { path: path.to_path_buf(), unpacked: None });
+        return Ok(OpenComparison { path: path.to_path_buf(), unpacked: None });
     }
     let scratch = TempDir::new().map_err(Error::io("create a folder in", &std::env::temp_dir()))?;
     let folder = scratch.path().join(path.file_stem().unwrap_or_default());
     fill(path, &folder)?;
-    Ok(Opened { path: folder, unpacked: Some(scratch) })
+    Ok(OpenComparison { path: folder, unpacked: Some(scratch) })
 }
 
 /// Returns whether `path` is a file with a packed comparison.

@@ -13,7 +13,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 /// A packed comparison, ready to be written to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packed {
+pub struct PackedComparison {
     /// The number of packed runs.
     pub runs: usize,
     /// The number of runs that were left out because they are not over.
@@ -32,7 +32,7 @@ pub fn pack(
     folder: &Path,
     snapshot: &ComparisonSnapshot,
     digits: Option<Digits>,
-) -> Result<Packed> {
+) -> Result<PackedComparison> {
     let (over, left): (Vec<&RunSnapshot>, Vec<_>) =
         snapshot.runs.iter().partition(|run| run.status.is_over());
     let mut archive = Archive { folder, writer: ZipWriter::new(Cursor::new(Vec::new())) };
@@ -71,7 +71,7 @@ pub fn pack(
             }
         }
     }
-    Ok(Packed { runs: over.len(), left_out: left.len(), bytes: archive.finish()? })
+    Ok(PackedComparison { runs: over.len(), left_out: left.len(), bytes: archive.finish()? })
 }
 
 fn readme(snapshot: &ComparisonSnapshot, digits: Option<Digits>) -> String {

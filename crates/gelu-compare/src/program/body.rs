@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Trains the runs of your own program. [`Loop`](super::Loop) does this for training loops. To train in another way,
 /// implement this trait and use [`ProgramOf`](super::ProgramOf) with it.
-pub trait Body: 'static {
+pub trait ProgramBody: 'static {
     /// The flags of `compare`, `submit`, `train` and `work`, in addition to those that all programs have.
     type Flags: Args + Clone + Debug;
 
@@ -25,8 +25,8 @@ pub trait Body: 'static {
     /// # Errors
     ///
     /// Returns an error if flags name a device that does not exist.
-    fn on(&self, _flags: &Self::Flags) -> Result<On> {
-        Ok(On::default())
+    fn on(&self, _flags: &Self::Flags) -> Result<DeviceNames> {
+        Ok(DeviceNames::default())
     }
 
     /// Returns the arguments that give a worker the same flags.
@@ -47,7 +47,7 @@ pub trait Body: 'static {
 
 /// The device and backend for training; empty if there is nothing to record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct On {
+pub struct DeviceNames {
     /// The device's name.
     pub device: String,
     /// The backend's name. Results of two backends differ in their last digits.
@@ -70,7 +70,7 @@ pub struct Work<'a, F> {
 }
 
 /// A body that wraps a function of the program.
-pub trait Holds<F, Marker>: Body {
+pub trait WrapsFunction<F, Marker>: ProgramBody {
     /// Creates the body that wraps `function`.
-    fn holding(function: F) -> Self;
+    fn wrapping(function: F) -> Self;
 }

@@ -1,8 +1,8 @@
 use super::dry_run::dry_run;
-use super::flags::Decided;
-use super::{On, Study, executable};
+use super::flags::DecisionFlags;
+use super::{DeviceNames, Study, executable};
 use crate::Result;
-use crate::cli::{CarriedOut, Shown, whole};
+use crate::cli::{ComparisonOutcome, DisplayFlags, whole};
 use crate::runs::{Comparison, ComparisonFolder};
 use crate::worker::Place;
 use clap::Args;
@@ -27,7 +27,7 @@ const THREADS: [&str; 10] = [
 #[derive(Debug, Args)]
 pub(super) struct Execution {
     #[command(flatten)]
-    pub(super) shown: Shown,
+    pub(super) shown: DisplayFlags,
     /// Number of parallel runs [default: one per listed device; otherwise 1 for commands, and one per processor core
     /// for a program's own loop]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=65535))]
@@ -65,10 +65,10 @@ impl Execution {
     pub(super) fn carry_out(
         mut self,
         study: &Study,
-        decided: &Decided,
-        on: &On,
+        decided: &DecisionFlags,
+        on: &DeviceNames,
         workers: Workers,
-    ) -> Result<Option<CarriedOut>> {
+    ) -> Result<Option<ComparisonOutcome>> {
         let out = decided.out(study)?;
         if self.dry_run {
             dry_run(&decided.comparison(study, on, &out)?, &out)?;

@@ -1,4 +1,4 @@
-use super::{Contents, On, Pattern, Study, contents};
+use super::{Contents, DeviceNames, Pattern, Study, contents};
 use crate::cli::{OverFlags, Seeds, no_worse, number, restored, whole};
 use crate::comparison::ComparisonReader;
 use crate::measure::{NoWorse, Reported, Unit};
@@ -68,7 +68,7 @@ fn apart(list: &str) -> impl Iterator<Item = &str> {
 
 /// Flags for the axes, and for how the comparison is decided.
 #[derive(Clone, Debug, Default, Args)]
-pub(super) struct Varied {
+pub(super) struct AxisFlags {
     /// Compare these values of an axis, as in lr=1e-3,1e-4; for several axes, all combinations; the first is the
     /// baseline
     #[arg(long, value_name = "AXIS=LIST")]
@@ -83,12 +83,12 @@ pub(super) struct Varied {
     #[arg(long, value_name = "VALUE")]
     baseline: Option<String>,
     #[command(flatten)]
-    pub(super) decided: Decided,
+    pub(super) decided: DecisionFlags,
 }
 
 /// Flags for how the comparison is decided.
 #[derive(Clone, Debug, Default, Args)]
-pub(super) struct Decided {
+pub(super) struct DecisionFlags {
     /// The metric that decides
     #[arg(long = "metric", aliases = ["primary", "measure"], value_name = "METRIC")]
     primary: Option<String>,
@@ -145,7 +145,7 @@ fn size(text: &str) -> Result<u64, String> {
 
 /// Flags for a command: how to read its output, and how long it may run.
 #[derive(Clone, Debug, Default, Args)]
-pub(super) struct Told {
+pub(super) struct ReadingFlags {
     /// Read metrics from the output: 'val {valid_loss}' reads the number after `val`, {epoch} is the epoch; may be
     /// given several times
     #[arg(long, value_name = "PATTERN")]
@@ -169,7 +169,7 @@ pub(super) struct Told {
     depends: Vec<String>,
 }
 
-impl Told {
+impl ReadingFlags {
     pub(super) fn change(&self, study: &mut Study) {
         study.read.clone_from(&self.read);
         study.stderr = self.stderr;
@@ -195,7 +195,7 @@ impl Told {
     }
 }
 
-impl Varied {
+impl AxisFlags {
     /// Returns the flags with values typed as in the program's own study.
     ///
     /// Returns an error for an axis that the study does not have, because its runs would not differ by it.
@@ -235,7 +235,7 @@ impl Varied {
     }
 }
 
-impl Decided {
+impl DecisionFlags {
     pub(super) fn change(&self, study: &mut Study) -> Result<()> {
         study.primary = self.primary.clone().unwrap_or_else(|| study.primary.clone());
         study.higher.extend(self.higher.iter().cloned());
@@ -293,7 +293,7 @@ impl Decided {
     }
 
     /// Creates the comparison's folder, or joins the existing one.
-    pub(super) fn make_folder(&self, study: &Study, on: &On) -> Result<ComparisonFolder<Study>> {
+    pub(super) fn make_folder(&self, study: &Study, on: &DeviceNames) -> Result<ComparisonFolder<Study>> {
         let out = self.out(study)?;
         let before = ComparisonFolder::open(&out).and_then(|folder| folder.comparison()).ok();
         let asked = self.comparison(study, on, &out)?;
@@ -342,7 +342,7 @@ impl Decided {
     pub(super) fn comparison(
         &self,
         study: &Study,
-        on: &On,
+        on: &DeviceNames,
         out: &Path,
     ) -> Result<Comparison<Study>> {
         let (mut study, data) = (study.clone(), crate::runs::DataSource::default());

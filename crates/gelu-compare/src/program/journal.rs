@@ -2,7 +2,7 @@
 //! rebuilt from it. A worker that is killed loses none of it.
 
 use super::output::{LineReader, Reading, for_each_line};
-use super::told::{Measures, Told};
+use super::reported_metrics::{Measures, ReportedMetrics};
 use super::{Study, StudyRun};
 use crate::runs::ClaimedRun;
 use crate::{Error, Result};
@@ -38,18 +38,18 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens this holder's journal. Adds the reports of earlier sessions to `told`, and records another start, unless
     /// the program has ended successfully.
-    pub(super) fn open(run: &ClaimedRun<StudyRun>, study: &Study, told: &mut Told) -> Result<Self> {
+    pub(super) fn open(run: &ClaimedRun<StudyRun>, study: &Study, reported: &mut ReportedMetrics) -> Result<Self> {
         let before = run.generations(NAME)?;
         let ended = match before.last() {
-            Some(latest) => read(latest, study, told).map_err(Error::io("read", latest))?,
+            Some(latest) => read(latest, study, reported).map_err(Error::io("read", latest))?,
             None => false,
         };
         if ended {
-            told.settle();
+            reported.settle();
         }
-        let mut text: String = told.lines().iter().map(line).collect();
+        let mut text: String = reported.lines().iter().map(line).collect();
         if !ended {
-            told.start_again();
+            reported.start_again();
         }
         text.push_str(if ended { END } else { START });
         text.push('\n');
@@ -73,8 +73,8 @@ impl Journal {
     /// # Errors
     ///
     /// Returns an error if the disk has accepted nothing for so long that more than [`WAITING`] bytes are waiting.
-    pub(super) fn note(&mut self, told: &Measures) -> Result<()> {
-        self.waiting.extend_from_slice(line(told).as_bytes());
+    pub(super) fn note(&mut self, reported: &Measures) -> Result<()> {
+        self.waiting.extend_from_slice(line(reported).as_bytes());
         self.write();
         match self.refused.take_if(|_| self.waiting.len() > WAITING) {
             Some(refused) => Err(Error::io("write", &self.path)(refused)),
@@ -119,17 +119,17 @@ impl Journal {
 }
 
 /// Adds the reports in a journal to `told`. Returns whether the program has ended successfully.
-fn read(path: &Path, study: &Study, told: &mut Told) -> io::Result<bool> {
+fn read(path: &Path, study: &Study, reported: &mut ReportedMetrics) -> io::Result<bool> {
     // A journal is JSON, whatever the program prints.
     let reader = LineReader::of(&Study { read: Vec::new(), ..study.clone() });
     let mut ended = false;
     for_each_line(BufReader::new(File::open(path)?), |line| match line {
-        START => told.start_again(),
+        START => reported.start_again(),
         END => ended = true,
         _ => {
             // A line that was cut off contains no report.
             if let Ok(Some(measures)) = reader.read(line) {
-                told.hear(measures);
+                reported.hear(measures);
             }
         }
     })?;
@@ -137,7 +137,7 @@ fn read(path: &Path, study: &Study, told: &mut Told) -> io::Result<bool> {
 }
 
 /// Returns the journal's line for some measures.
-fn line(told: &Measures) -> String {
+fn line(reported: &Measures) -> String {
     let value = |reading: &Reading| match reading {
         Reading::Number(value) => match serde_json::Number::from_f64(*value) {
             Some(number) => Value::Number(number),
@@ -146,7 +146,7 @@ fn line(told: &Measures) -> String {
         Reading::Other(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
     };
     let line: Map<String, Value> =
-        told.iter().map(|(name, reading)| (name.clone(), value(reading))).collect();
+        reported.iter().map(|(name, reading)| (name.clone(), value(reading))).collect();
     format!("{}\n", Value::Object(line))
 }
 
@@ -171,15 +171,15 @@ mod tests {
             Self { parent, folder, spec, run: None }
         }
 
-        fn open(&mut self) -> (Told, Journal) {
+        fn open(&mut self) -> (ReportedMetrics, Journal) {
             if let Some(run) = self.run.take() {
                 die(run);
             }
             let run = self.run.insert(claim(&self.folder, &self.spec));
             let study = study();
-            let mut told = Told::of(study.required());
-            let journal = Journal::open(run, &study, &mut told).unwrap();
-            (told, journal)
+            let mut reported = ReportedMetrics::of(study.required());
+            let journal = Journal::open(run, &study, &mut reported).unwrap();
+            (reported, journal)
         }
 
         fn names(&self) -> Vec<String> {
@@ -193,26 +193,26 @@ mod tests {
         Study::new("train", "last")
     }
 
-    fn tell(journal: &mut Journal, told: &mut Told, line: &str) {
+    fn tell(journal: &mut Journal, reported: &mut ReportedMetrics, line: &str) {
         let measures = LineReader::of(&study()).read(line).unwrap().unwrap();
         journal.note(&measures).unwrap();
-        told.hear(measures);
+        reported.hear(measures);
     }
 
     #[test]
     fn what_was_told_is_there_after_a_kill() {
         let mut killed = Killed::new();
-        let (mut told, mut journal) = killed.open();
+        let (mut reported, mut journal) = killed.open();
         for line in [
             r#"{"epoch": 1, "loss": 0.1}"#,
             r#"{"epoch": 2, "loss": -Infinity, "x": NaN, "last": null}"#,
         ] {
-            tell(&mut journal, &mut told, line);
+            tell(&mut journal, &mut reported, line);
         }
         journal.waiting.extend_from_slice(b"{\"epoch\": 3, \"lo");
         journal.write();
         let (mut again, mut journal) = killed.open();
-        assert_eq!(format!("{:?}", again.epochs()), format!("{:?}", told.epochs()));
+        assert_eq!(format!("{:?}", again.epochs()), format!("{:?}", reported.epochs()));
         assert_eq!(again.missing(), Some(("last", "null")));
         tell(&mut journal, &mut again, r#"{"epoch": 2, "loss": 0.5}"#);
         assert_eq!(killed.open().0.epochs(), again.epochs());
@@ -228,10 +228,10 @@ mod tests {
         let mut killed = Killed::new();
         // The file name and content are those of an earlier version.
         fs::write(killed.folder.file("told.jsonl"), "\nstart\n{\"loss\": 3}\n").unwrap();
-        let (mut told, mut journal) = killed.open();
-        tell(&mut journal, &mut told, r#"{"epoch": 2, "loss": 1}"#);
+        let (mut reported, mut journal) = killed.open();
+        tell(&mut journal, &mut reported, r#"{"epoch": 2, "loss": 1}"#);
         let (successor, _) = killed.open();
-        tell(&mut journal, &mut told, r#"{"epoch": 3, "loss": 0.5}"#);
+        tell(&mut journal, &mut reported, r#"{"epoch": 3, "loss": 0.5}"#);
         assert_eq!(killed.open().0.epochs(), successor.epochs());
         let losses: Vec<_> = successor.epochs().iter().map(|epoch| epoch.get("loss")).collect();
         assert_eq!(losses, [Some(3.0), Some(1.0)]);
@@ -240,18 +240,18 @@ mod tests {
     #[test]
     fn a_program_that_has_ended_well_is_known_to_have() {
         let mut killed = Killed::new();
-        let (mut told, mut journal) = killed.open();
-        tell(&mut journal, &mut told, r#"{"epoch": 1, "loss": 3}"#);
+        let (mut reported, mut journal) = killed.open();
+        tell(&mut journal, &mut reported, r#"{"epoch": 1, "loss": 3}"#);
         drop(journal);
         let (_, mut journal) = killed.open();
         // The program began anew, without epochs.
-        tell(&mut journal, &mut told, r#"{"loss": 2}"#);
+        tell(&mut journal, &mut reported, r#"{"loss": 2}"#);
         assert!(!journal.has_ended());
         journal.end();
         for _ in 0..2 {
-            let (told, journal) = killed.open();
+            let (reported, journal) = killed.open();
             assert!(journal.has_ended());
-            let losses: Vec<_> = told.epochs().iter().map(|epoch| epoch.get("loss")).collect();
+            let losses: Vec<_> = reported.epochs().iter().map(|epoch| epoch.get("loss")).collect();
             assert_eq!(losses, [Some(2.0)]);
         }
     }
@@ -261,18 +261,18 @@ mod tests {
     #[test]
     fn what_a_full_disk_does_not_take_is_written_once_it_has_room() {
         let mut killed = Killed::new();
-        let (mut told, mut journal) = killed.open();
+        let (mut reported, mut journal) = killed.open();
         let full = File::options().write(true).open("/dev/full").unwrap();
         let disk = std::mem::replace(&mut journal.file, full);
         for epoch in 1..=3 {
-            tell(&mut journal, &mut told, &format!("{{\"epoch\": {epoch}, \"loss\": 1}}"));
+            tell(&mut journal, &mut reported, &format!("{{\"epoch\": {epoch}, \"loss\": 1}}"));
         }
         assert!(killed.open().0.epochs().is_empty(), "none of it is on the disk");
         let mut killed = Killed::new();
         let (_, other) = killed.open();
         (journal.file, journal.again) = (other.file, Instant::now());
         journal.write();
-        assert_eq!(killed.open().0.epochs(), told.epochs());
+        assert_eq!(killed.open().0.epochs(), reported.epochs());
         drop(disk);
     }
 

@@ -1,7 +1,7 @@
 use super::execution::{Execution, Workers};
-use super::flags::{Decided, Told};
+use super::flags::{DecisionFlags, ReadingFlags};
 use super::session::Judging;
-use super::{On, Study, Template};
+use super::{DeviceNames, Study, Template};
 use crate::comparison::{Verdict, differences};
 use crate::output::{complain, print};
 use crate::runs::{ComparisonSnapshot, RunStatus};
@@ -32,9 +32,9 @@ pub struct Judge {
     #[arg(long, value_name = "TEXT", requires = "session")]
     note: Option<String>,
     #[command(flatten)]
-    told: Told,
+    reading: ReadingFlags,
     #[command(flatten)]
-    decided: Decided,
+    decided: DecisionFlags,
     #[command(flatten)]
     execution: Execution,
 }
@@ -46,7 +46,7 @@ impl Judge {
     ///
     /// Returns an error if something cannot be run or written.
     pub fn run(self) -> Result<ExitCode> {
-        let Self { a, b, session, note, told, decided, execution } = self;
+        let Self { a, b, session, note, reading, decided, execution } = self;
         if a == b {
             return Err(Error::Usage(
                 "both commands are the same; nothing can be told apart".into(),
@@ -59,17 +59,17 @@ impl Judge {
         }
         let mut study = Study::new(&name(&a, &b), "");
         study.axis(Axis::new(Study::COMMAND, Role::Compared, [a.clone(), b.clone()]));
-        told.change(&mut study);
+        reading.change(&mut study);
         decided.change(&mut study)?;
         decided.say_units(&mut study);
         decided.check(&study)?;
         if let Some(file) = session {
             let commands = [a, b];
-            return Judging { file, note, commands, study, told, decided, execution }.run();
+            return Judging { file, note, commands, study, reading, decided, execution }.run();
         }
-        told.read_contents(&mut study)?;
+        reading.read_contents(&mut study)?;
         let json = execution.shown.json;
-        let done = execution.carry_out(&study, &decided, &On::default(), Workers::of_commands())?;
+        let done = execution.carry_out(&study, &decided, &DeviceNames::default(), Workers::of_commands())?;
         let Some(done) = done else { return Ok(ExitCode::SUCCESS) };
         // Failed runs and interruptions take precedence over verdicts; failed exports do not.
         let code = done.exit_code()?;

@@ -1,5 +1,5 @@
 use super::executable::note_executable;
-use super::{Body, BoxError, Holds, Run, Study, StudyRun, Work};
+use super::{ProgramBody, BoxError, WrapsFunction, Run, Study, StudyRun, Work};
 use crate::Result;
 use crate::runs::{ClaimedRun, Comparison, Environment, RunStatus};
 use crate::worker::{Control, Cores, Trainer, conclude};
@@ -22,17 +22,17 @@ impl std::fmt::Debug for Loop {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct NoFlags {}
 
-impl<F, E> Holds<F, E> for Loop
+impl<F, E> WrapsFunction<F, E> for Loop
 where
     F: Fn(&mut Run) -> Result<(), E> + 'static,
     E: Into<BoxError>,
 {
-    fn holding(function: F) -> Self {
+    fn wrapping(function: F) -> Self {
         Self(Box::new(move |run| function(run).map_err(Into::into)))
     }
 }
 
-impl Body for Loop {
+impl ProgramBody for Loop {
     type Flags = NoFlags;
     type Trainer<'a> = Loops<'a>;
 
@@ -94,7 +94,7 @@ mod tests {
         let (folder, spec) = folder(parent.path());
         let run = Arc::new(claim(&folder, &spec));
         run.set_status(RunStatus::Interrupted, 5000.0).unwrap();
-        let body = Loop::holding(|run: &mut Run| run.report(1, [("test_error", 0.5)], |_| Ok(())));
+        let body = Loop::wrapping(|run: &mut Run| run.report(1, [("test_error", 0.5)], |_| Ok(())));
         let mut loops = Loops { body: &body, program: "test".to_owned(), cores: Cores::here(1) };
         let (comparison, control) = (comparison(), Control::default());
         let environment = loops.environment(&comparison, 1);

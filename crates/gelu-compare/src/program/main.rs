@@ -1,7 +1,7 @@
 use super::execution::{Execution, Workers};
-use super::flags::{Decided, Told, Varied};
+use super::flags::{DecisionFlags, ReadingFlags, AxisFlags};
 use super::shared::{Shared, goes_on_with, said};
-use super::{On, Processes, Study, Template};
+use super::{DeviceNames, Processes, Study, Template};
 use crate::Result;
 use crate::cli::{Submission, Workforce};
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -35,9 +35,9 @@ struct Varying {
     #[arg(value_name = "COMMAND")]
     command: String,
     #[command(flatten)]
-    varied: Varied,
+    varied: AxisFlags,
     #[command(flatten)]
-    told: Told,
+    reading: ReadingFlags,
     /// The program reads its values from $GELU_SETTING, which holds them as JSON
     #[arg(long)]
     environment: bool,
@@ -47,20 +47,20 @@ struct Varying {
 }
 
 impl Varying {
-    fn study(self) -> Result<(Study, Decided)> {
-        let Self { command, varied, told, environment, name } = self;
+    fn study(self) -> Result<(Study, DecisionFlags)> {
+        let Self { command, varied, reading, environment, name } = self;
         let template = Template::parse(&command)?;
         let name = name.unwrap_or_else(|| template.name());
         let mut study = Study::new(&name, "");
         study.command = Some(command);
         study.environment = environment;
-        told.change(&mut study);
+        reading.change(&mut study);
         let decided = varied.decided.clone();
         decided.change(&mut study)?;
         varied.change(&mut study);
         decided.say_units(&mut study);
         decided.check(&study)?;
-        told.read_contents(&mut study)?;
+        reading.read_contents(&mut study)?;
         template.warn_of_shell();
         Ok((study, decided))
     }
@@ -92,7 +92,7 @@ impl Command {
                 let done = execution.carry_out(
                     &study,
                     &decided,
-                    &On::default(),
+                    &DeviceNames::default(),
                     Workers::of_commands(),
                 )?;
                 done.map_or(Ok(ExitCode::SUCCESS), |done| done.exit_code())
@@ -104,7 +104,7 @@ impl Command {
                     &study.name,
                     &decided.out(&study)?,
                     Vec::new(),
-                    || decided.make_folder(&study, &On::default()).map(drop),
+                    || decided.make_folder(&study, &DeviceNames::default()).map(drop),
                 )
             }
             Self::Work(workforce) => workforce.work::<Processes>(|reader| {

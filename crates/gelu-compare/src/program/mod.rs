@@ -24,11 +24,11 @@ mod session;
 mod shared;
 mod study;
 mod study_run;
-mod told;
+mod reported_metrics;
 mod train;
 mod transcript;
 
-pub use body::{Body, Holds, On, Work};
+pub use body::{ProgramBody, WrapsFunction, DeviceNames, Work};
 pub use command::Template;
 pub use contents::{Contents, Files};
 pub use executable::note_executable;

@@ -1,7 +1,7 @@
 //! Reads a program's output: measures, and lines for the log.
 
 use super::json::{self, Leaf};
-use super::told::Measures;
+use super::reported_metrics::Measures;
 use super::{Pattern, Study};
 use crate::names::excerpt;
 use crate::scores::number::number;
@@ -71,13 +71,13 @@ pub(super) fn for_each_line(
 }
 
 /// Stores the last lines of a program, and writes the first ones to a log.
-pub(super) struct Heard<W> {
+pub(super) struct OutputLog<W> {
     log: W,
     logged: usize,
     last: VecDeque<String>,
 }
 
-impl<W: Write> Heard<W> {
+impl<W: Write> OutputLog<W> {
     pub(super) fn new(log: W) -> Self {
         Self { log, logged: 0, last: VecDeque::new() }
     }
@@ -254,7 +254,7 @@ mod tests {
         let text = format!("one\r 10 %\r 20 %\n{long}\nlast");
         for_each_line(text.as_bytes(), |line| lines.push(line.to_owned())).unwrap();
         assert_eq!(lines.iter().map(String::len).collect::<Vec<_>>(), [3, 5, 5, LONGEST_LINE, 4]);
-        let mut heard = Heard::new(Vec::new());
+        let mut heard = OutputLog::new(Vec::new());
         (0..200_000).for_each(|index| heard.hear(&format!("line {index}")));
         assert!(
             heard.last().ends_with("line 199999") && heard.last().lines().count() == LAST_LINES

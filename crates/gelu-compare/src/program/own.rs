@@ -1,8 +1,8 @@
 use super::execution::{Execution, Workers};
-use super::flags::{Decided, Varied};
+use super::flags::{DecisionFlags, AxisFlags};
 use super::shared::{Shared, goes_on_with, said};
 use super::train::Train;
-use super::{Body, Holds, Processes, Study, Work, executable};
+use super::{ProgramBody, WrapsFunction, Processes, Study, Work, executable};
 use crate::Result;
 use crate::cli::{Submission, Workforce};
 use crate::measure::Measure;
@@ -29,14 +29,14 @@ pub struct ProgramOf<B> {
     body: B,
 }
 
-impl<B: Body> ProgramOf<B> {
+impl<B: ProgramBody> ProgramOf<B> {
     /// Creates a program of the given name around a function. The body passes a [`Run`](crate::Run) or similar to the
     /// function.
     pub fn new<F, Marker>(name: &str, function: F) -> Self
     where
-        B: Holds<F, Marker>,
+        B: WrapsFunction<F, Marker>,
     {
-        Self { study: Study::new(name, ""), body: B::holding(function) }
+        Self { study: Study::new(name, ""), body: B::wrapping(function) }
     }
 
     fn axis(
@@ -163,7 +163,7 @@ enum OwnCommand<F: Args> {
 }
 
 /// Applies the flags to the program's own study.
-fn asked<B: Body>(mut study: Study, varied: Varied, body: &B) -> Result<(Study, Decided)> {
+fn asked<B: ProgramBody>(mut study: Study, varied: AxisFlags, body: &B) -> Result<(Study, DecisionFlags)> {
     let varied = varied.of(&study)?;
     let decided = varied.decided.clone();
     decided.change(&mut study)?;
@@ -178,7 +178,7 @@ fn asked<B: Body>(mut study: Study, varied: Varied, body: &B) -> Result<(Study, 
 #[derive(Debug, Args)]
 struct OwnCompare<F: Args> {
     #[command(flatten)]
-    varied: Varied,
+    varied: AxisFlags,
     #[command(flatten)]
     execution: Execution,
     #[command(flatten)]
@@ -186,7 +186,7 @@ struct OwnCompare<F: Args> {
 }
 
 impl<F: Args> OwnCompare<F> {
-    fn run<B: Body<Flags = F>>(self, study: Study, body: &B) -> Result<ExitCode> {
+    fn run<B: ProgramBody<Flags = F>>(self, study: Study, body: &B) -> Result<ExitCode> {
         let Self { varied, execution, flags } = self;
         let on = body.on(&flags)?;
         let (study, decided) = asked(study, varied, body)?;
@@ -201,7 +201,7 @@ impl<F: Args> OwnCompare<F> {
 #[derive(Debug, Args)]
 struct OwnSubmit<F: Args> {
     #[command(flatten)]
-    varied: Varied,
+    varied: AxisFlags,
     #[command(flatten)]
     flags: F,
     #[command(flatten)]
@@ -209,7 +209,7 @@ struct OwnSubmit<F: Args> {
 }
 
 impl<F: Args> OwnSubmit<F> {
-    fn run<B: Body<Flags = F>>(self, study: Study, body: &B, tool: &str) -> Result<ExitCode> {
+    fn run<B: ProgramBody<Flags = F>>(self, study: Study, body: &B, tool: &str) -> Result<ExitCode> {
         let Self { varied, flags, submission } = self;
         let on = body.on(&flags)?;
         let (study, decided) = asked(study, varied, body)?;
@@ -229,7 +229,7 @@ struct OwnWork<F: Args> {
 }
 
 impl<F: Args> OwnWork<F> {
-    fn run<B: Body<Flags = F>>(self, body: &B, name: &str) -> Result<ExitCode> {
+    fn run<B: ProgramBody<Flags = F>>(self, body: &B, name: &str) -> Result<ExitCode> {
         let Self { workforce, flags } = self;
         // A comparison by `judge` has commands, in this program too.
         if has_commands(&workforce) {

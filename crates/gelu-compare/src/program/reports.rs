@@ -2,7 +2,7 @@
 
 use super::Study;
 use super::output::LineReader;
-use super::told::{Measures, Told};
+use super::reported_metrics::{Measures, ReportedMetrics};
 use crate::measure::EpochMetrics;
 use crate::names::printable;
 use crate::suggestion::did_you_mean;
@@ -36,7 +36,7 @@ impl Reports {
             false => self.reader.read(line),
         };
         match read {
-            Ok(Some(told)) => return Some(told),
+            Ok(Some(reported)) => return Some(reported),
             Ok(None) if self.passed_over.is_none() => {
                 let why_not = |name: &String| self.reader.why_not(line, of_stderr, name);
                 let why = self.required.iter().find_map(why_not);
@@ -58,8 +58,8 @@ impl Reports {
     }
 
     /// Returns the problem if the last report of a required measure was not a number. The run has then failed.
-    pub(super) fn no_number(&self, told: &Told) -> Option<String> {
-        let (name, text) = told.missing()?;
+    pub(super) fn no_number(&self, reported: &ReportedMetrics) -> Option<String> {
+        let (name, text) = reported.missing()?;
         Some(format!(
             "its last report of {name} is {}, which is no number: is it NaN, or was it not measured? print NaN, which \
              is a run that diverged, or leave the name out",

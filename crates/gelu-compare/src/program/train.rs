@@ -1,5 +1,5 @@
 use super::flags::Values;
-use super::{Body, Study, Work};
+use super::{ProgramBody, Study, Work};
 use crate::cli::count;
 use crate::cli::{ByHand, Telling};
 use crate::dashboard::epoch_line;
@@ -38,7 +38,7 @@ pub(super) struct Train<F: Args> {
 }
 
 impl<F: Args> Train<F> {
-    pub(super) fn run<B: Body<Flags = F>>(self, mut study: Study, body: &B) -> Result<ExitCode> {
+    pub(super) fn run<B: ProgramBody<Flags = F>>(self, mut study: Study, body: &B) -> Result<ExitCode> {
         let Self { set, seed, out, plain, keep_going, flags } = self;
         body.declare(&mut study);
         study.validate()?;

@@ -36,7 +36,7 @@ pub fn cuts(cut_down: &[String]) -> Option<String> {
 }
 
 /// Returns the reasons for missing [wider intervals](crate::extension::WiderInterval), each sentence once.
-pub(crate) fn untold<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<String> {
+pub(crate) fn missing_intervals<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for reason in findings.filter_map(|finding| finding.no_wider_interval.as_ref()) {
         if !all.contains(reason) {

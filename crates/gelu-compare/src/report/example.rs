@@ -1,6 +1,6 @@
 //! A forest plot for tests: one arm with three seeds, in two contexts.
 
-use super::{Compared, Forest};
+use super::{ForestEntry, Forest};
 use crate::comparison::statistics::Plan;
 use crate::comparison::{Finding, Rule, Scores, Wording};
 use crate::measure::Measure;
@@ -21,7 +21,7 @@ pub(super) fn forest() -> Forest {
     let wording = Wording::of(&Measure::test_error());
     let [first, second] =
         [[0.002, 0.003, 0.0028], [0.001, -0.002, 0.004]].map(|d| finding(d, &wording));
-    let row = |panel: &str, finding| Compared { panel: panel.to_owned(), position: 1, finding };
+    let row = |panel: &str, finding| ForestEntry { panel: panel.to_owned(), position: 1, finding };
     let compared = [row("dropout 0", &first), row("dropout 0.5", &second)];
     let forest = Forest::of("Digits: verdicts".to_owned(), "built-in digits", &compared, &wording);
     forest.unwrap()

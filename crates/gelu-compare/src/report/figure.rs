@@ -21,11 +21,11 @@ pub struct Figure {
 }
 
 /// A figure with the name of its file.
-pub type Named = (String, Figure);
+pub type NamedFigure = (String, Figure);
 
 /// Returns every figure of a comparison with the name of its file: the extensions' figures, the metrics by epoch, and the
 /// difference from the baseline.
-pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<Named> {
+pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<NamedFigure> {
     let all = [
         (curves::name(snapshot), curves::figure(snapshot)),
         (difference::NAME.to_owned(), difference::figure(snapshot)),

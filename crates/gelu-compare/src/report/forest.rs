@@ -93,7 +93,7 @@ impl ForestRow {
 
 /// The input for a row.
 #[derive(Clone, Debug)]
-pub struct Compared<'a> {
+pub struct ForestEntry<'a> {
     /// The title of the row's panel; may be empty.
     pub panel: String,
     /// The index of the row's colour.
@@ -108,12 +108,12 @@ impl Forest {
     pub fn of(
         title: String,
         data: &str,
-        compared: &[Compared<'_>],
+        compared: &[ForestEntry<'_>],
         wording: &Wording,
     ) -> Option<Self> {
         let mut panels: Vec<ForestPanel> = Vec::new();
-        let shown = |c: &&Compared<'_>| c.finding.runs() != [0, 0];
-        for Compared { panel, position, finding } in compared.iter().filter(shown) {
+        let shown = |c: &&ForestEntry<'_>| c.finding.runs() != [0, 0];
+        for ForestEntry { panel, position, finding } in compared.iter().filter(shown) {
             if let Some(over) = &finding.over {
                 panels.push(over_tasks(panel, *position, finding, over, wording));
                 continue;

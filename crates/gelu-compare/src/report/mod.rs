@@ -30,7 +30,7 @@ mod verdicts_forest;
 #[cfg(feature = "report")]
 mod written;
 
-pub(crate) use captions::untold;
+pub(crate) use captions::missing_intervals;
 pub use captions::{cuts, runs_and_data};
 pub use csv::csv;
 pub use document::{
@@ -39,8 +39,8 @@ pub use document::{
 };
 #[cfg(feature = "figures")]
 pub use draw::svg;
-pub use figure::{Curve, Figure, Named, Panel, figures};
-pub use forest::{Compared, Forest, ForestPanel, ForestRow};
+pub use figure::{Curve, Figure, NamedFigure, Panel, figures};
+pub use forest::{ForestEntry, Forest, ForestPanel, ForestRow};
 #[cfg(feature = "figures")]
 pub use forest_svg::svg as forest_svg;
 pub use heat::{HeatMap, HeatRow};
@@ -56,4 +56,4 @@ pub use strip::{Mark, strip, strips};
 pub use table::TrivialRow;
 pub use verdicts_forest::forest;
 #[cfg(feature = "report")]
-pub use written::{Written, write};
+pub use written::{ReportFiles, write};

@@ -1,7 +1,7 @@
 //! The forest plot of a comparison.
 
 use super::captions::data_of;
-use super::{Compared, Forest};
+use super::{ForestEntry, Forest};
 use crate::comparison::differences;
 use crate::runs::ComparisonSnapshot;
 
@@ -18,7 +18,7 @@ pub fn forest(snapshot: &ComparisonSnapshot) -> Option<Forest> {
         let context = difference.context.context(&snapshot.axes);
         let panel = if several { context } else { String::new() };
         let position = snapshot.position(&difference.arm);
-        compared.push(Compared { panel, position, finding: &difference.finding });
+        compared.push(ForestEntry { panel, position, finding: &difference.finding });
     }
     Forest::of(format!("{}: verdicts", snapshot.title), &data_of(snapshot), &compared, &wording)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The result of writing a report.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct ReportFiles {
     /// The files that were written.
     pub files: Vec<PathBuf>,
     /// The errors of files that could not be made.
@@ -25,8 +25,8 @@ pub fn write<E: Experiment>(
     snapshot: &ComparisonSnapshot,
     experiment: &E,
     folder: &Path,
-) -> Written {
-    let mut written = Written::default();
+) -> ReportFiles {
+    let mut written = ReportFiles::default();
     let mut put = |name: String, content: Result<Vec<u8>, Error>| {
         let path = folder.join(name);
         match content.and_then(|content| write_atomically(&path, content)) {

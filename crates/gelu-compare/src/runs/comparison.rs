@@ -1,5 +1,5 @@
 use super::lease;
-use super::{DataSource, Description, Design, Experiment, RunKey, Spec, With};
+use super::{DataSource, Description, Design, Experiment, RunKey, Spec, DataAndBackend};
 use crate::measure::Criterion;
 use crate::{Error, Result};
 use schemars::JsonSchema;
@@ -178,7 +178,7 @@ impl<E: Experiment> Comparison<E> {
         self.recipe.includes(&self.with(), spec)
     }
 
-    fn with(&self) -> With<'_> {
-        With { backend: &self.backend, data_fingerprint: &self.data.fingerprint }
+    fn with(&self) -> DataAndBackend<'_> {
+        DataAndBackend { backend: &self.backend, data_fingerprint: &self.data.fingerprint }
     }
 }

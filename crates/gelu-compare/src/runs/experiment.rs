@@ -21,10 +21,10 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     fn design(&self) -> Design;
 
     /// Returns the specification of a run, or `None` if this program cannot have such a run.
-    fn spec(&self, with: &With<'_>, key: &RunKey) -> Option<Self::Spec>;
+    fn spec(&self, with: &DataAndBackend<'_>, key: &RunKey) -> Option<Self::Spec>;
 
     /// Returns whether a run on disk belongs to this experiment, assuming that the run is of this version.
-    fn includes(&self, with: &With<'_>, spec: &Self::Spec) -> bool {
+    fn includes(&self, with: &DataAndBackend<'_>, spec: &Self::Spec) -> bool {
         self.spec(with, &spec.key()).as_ref() == Some(spec)
     }
 
@@ -90,7 +90,7 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
 
 /// The backend and the data on which the runs of an experiment depend.
 #[derive(Clone, Copy, Debug)]
-pub struct With<'a> {
+pub struct DataAndBackend<'a> {
     /// The name of the backend. Results of two backends differ in their last digits.
     pub backend: &'a str,
     /// The SHA-256 of the data set's content.

@@ -1,6 +1,6 @@
 //! Comparisons that a program can only show, because another program made them.
 
-use super::{Description, Design, Experiment, RunKey, Spec, Stage, With};
+use super::{Description, Design, Experiment, RunKey, Spec, Stage, DataAndBackend};
 use crate::measure::{EpochMetrics, Measure, Reported};
 use crate::setting::{Axis, Setting, Value};
 use crate::{Error, Result};
@@ -54,11 +54,11 @@ impl Experiment for Foreign {
         self.description.as_ref().map_or_else(unknown, of)
     }
 
-    fn spec(&self, _: &With<'_>, _: &RunKey) -> Option<ForeignRun> {
+    fn spec(&self, _: &DataAndBackend<'_>, _: &RunKey) -> Option<ForeignRun> {
         None
     }
 
-    fn includes(&self, _: &With<'_>, run: &ForeignRun) -> bool {
+    fn includes(&self, _: &DataAndBackend<'_>, run: &ForeignRun) -> bool {
         let design = self.design();
         run.experiment == design.name && run.setting.iter().count() == design.axes.len()
     }

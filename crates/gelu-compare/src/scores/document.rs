@@ -1,7 +1,7 @@
-use super::{Columns, Judged, Question};
+use super::{Columns, TableVerdict, Question};
 use crate::comparison::Finding;
 use crate::measure::{Direction, NoWorse};
-use crate::report::{Compared, Forest};
+use crate::report::{ForestEntry, Forest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -54,9 +54,9 @@ impl ScoresDocument {
         columns: &Columns,
         question: &Question,
         left_out: usize,
-        judged: &[Judged],
+        judged: &[TableVerdict],
     ) -> Self {
-        let of = |judged: &Judged| ScoreDocument {
+        let of = |judged: &TableVerdict| ScoreDocument {
             arm: judged.arm.value.clone(),
             baseline: judged.baseline.clone(),
             each: columns.each.iter().cloned().zip(judged.arm.each.iter().cloned()).collect(),
@@ -86,7 +86,7 @@ impl ScoresDocument {
 }
 
 /// Returns the context of a verdict, as `width 16, depth 2`; empty if there is only one combination of values.
-pub(crate) fn context(columns: &Columns, judged: &Judged) -> String {
+pub(crate) fn context(columns: &Columns, judged: &TableVerdict) -> String {
     let pair = |(name, value): (&String, &String)| format!("{name} {value}");
     let pairs: Vec<String> = columns.each.iter().zip(&judged.arm.each).map(pair).collect();
     pairs.join(", ")
@@ -97,7 +97,7 @@ pub(crate) fn forest(
     file: &str,
     columns: &Columns,
     question: &Question,
-    judged: &[Judged],
+    judged: &[TableVerdict],
 ) -> Option<Forest> {
     let mut arms: Vec<&str> = Vec::new();
     let mut compared = Vec::new();
@@ -107,7 +107,7 @@ pub(crate) fn forest(
         }
         // The first colour is the baseline's.
         let position = 1 + arms.iter().position(|arm| *arm == one.arm.value).unwrap_or(0);
-        compared.push(Compared { panel: context(columns, one), position, finding: &one.finding });
+        compared.push(ForestEntry { panel: context(columns, one), position, finding: &one.finding });
     }
     // In the file, rows of one panel need not be adjacent.
     compared.sort_by_key(|one| {

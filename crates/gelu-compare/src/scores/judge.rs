@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// The verdict on one arm and the baseline, at one combination of values of the other columns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct TableVerdict {
     /// The arm.
     pub arm: Arm,
     /// The baseline's value in the column that is compared.
@@ -109,7 +109,7 @@ pub fn judge(
     path: &Path,
     columns: &Columns,
     question: &Question,
-) -> Result<Vec<Judged>> {
+) -> Result<Vec<TableVerdict>> {
     let pairs = question.pairs(table, path)?;
     let judged = |pair: &Pair<'_>| {
         let finding = match columns.unpaired && question.target.is_none() {
@@ -125,7 +125,7 @@ pub fn judge(
             Some(baseline) => baseline.value.clone(),
             None => question.baseline_label(pair),
         };
-        Ok(Judged { arm: pair.arm.clone(), baseline, finding })
+        Ok(TableVerdict { arm: pair.arm.clone(), baseline, finding })
     };
     pairs.iter().map(judged).collect()
 }

@@ -1,6 +1,6 @@
 //! Judges a table over tasks.
 
-use super::judge::{Judged, Pair, Question, distinct};
+use super::judge::{TableVerdict, Pair, Question, distinct};
 use super::{Arm, Columns, Table};
 use crate::comparison::statistics::Plan;
 use crate::comparison::{Rule, Scores, Task, over_tasks};
@@ -22,7 +22,7 @@ pub fn judge_over_tasks(
     columns: &Columns,
     question: &Question,
     scale: Scale,
-) -> Result<Vec<Judged>> {
+) -> Result<Vec<TableVerdict>> {
     let pairs = question.pairs(table, path)?;
     let arms = distinct(pairs.iter().map(|pair| pair.arm.value.as_str()));
     let tasks = distinct(table.arms.iter().map(|arm| arm.each[0].as_str()));
@@ -53,7 +53,7 @@ pub fn judge_over_tasks(
         let finding = over_tasks(scores, &of_tasks, scale, &rule, &question.wording);
         let baseline = pair.baseline.as_ref().map_or_else(String::new, |arm| arm.value.clone());
         let arm = Arm { value: (*name).to_owned(), each: Vec::new() };
-        Ok(Judged { arm, baseline, finding })
+        Ok(TableVerdict { arm, baseline, finding })
     };
     arms.iter().map(judged).collect()
 }

@@ -15,7 +15,7 @@ pub struct Axis {
     pub values: Vec<Value>,
     /// The names for people and files, if they differ from `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub words: Option<Words>,
+    pub words: Option<AxisWords>,
 }
 
 /// The role of an axis's values.
@@ -32,7 +32,7 @@ pub enum Role {
 
 /// The names of an axis for people and files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Words {
+pub struct AxisWords {
     /// The column in files, and the field of a run's specification: `learning_rate`.
     pub column: Cow<'static, str>,
     /// The singular: `learning rate`.
@@ -137,7 +137,7 @@ impl Axis {
 
     /// Returns the axis with other names for people and files.
     #[must_use]
-    pub fn with_words(self, words: Words) -> Self {
+    pub fn with_words(self, words: AxisWords) -> Self {
         Self { words: Some(words), ..self }
     }
 
@@ -194,7 +194,7 @@ impl Axis {
     pub fn listed(&self) -> Self {
         let label = |value: &Value| (value.clone(), self.label(value));
         let labels = Label::Listed(self.values.iter().map(label).collect());
-        let words = self.words.clone().map(|words| Words { label: labels, ..words });
+        let words = self.words.clone().map(|words| AxisWords { label: labels, ..words });
         Self { words, ..self.clone() }
     }
 }

@@ -4,7 +4,7 @@ use crate::comparison::statistics::Plan;
 use crate::extension::Extras;
 use crate::measure::{Criterion, EpochMetrics, Measure, Reported, Unit};
 use crate::runs::{ComparisonSnapshot, FigureSpec, RunKey, RunSnapshot, RunStatus, Stage};
-use crate::setting::{Axis, Label, Role, Setting, Value, Words};
+use crate::setting::{Axis, Label, Role, Setting, Value, AxisWords};
 use serde_json::Map;
 
 const EPOCHS: usize = 12;
@@ -134,7 +134,7 @@ fn axes() -> Vec<Axis> {
                  plural: &'static str,
                  short: &'static str,
                  by| {
-        Words {
+        AxisWords {
             column: column.into(),
             title: title.into(),
             plural: plural.into(),

@@ -40,7 +40,7 @@ impl Redirected {
     }
 
     /// Redirects standard error until the process ends.
-    pub fn for_good(self) {
+    pub fn until_exit(self) {
         #[cfg(unix)]
         std::mem::forget(self);
     }

@@ -19,4 +19,4 @@ pub use log::Redirected;
 pub use pool::{Place, PoolOptions, WorkerFailure, WorkerPool};
 pub use threads::Cores;
 pub use trainer::{SpecOf, Trainer};
-pub use work::{Outcome, Worker, panic_message, take_up_failed};
+pub use work::{Outcome, Worker, panic_message, retry_failed_runs};

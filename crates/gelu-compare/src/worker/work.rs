@@ -247,7 +247,7 @@ pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 /// # Errors
 ///
 /// Returns an error if a run's folder cannot be read or written.
-pub fn take_up_failed<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result<()> {
+pub fn retry_failed_runs<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result<()> {
     let mut watch = Watch::default();
     for run in reader.snapshot().runs {
         let RunStatus::Failed { .. } = run.status else { continue };
@@ -256,7 +256,7 @@ pub fn take_up_failed<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result
         let silence = reader.comparison().silence();
         // If another worker holds the run, it is already being retried.
         if let Ok(claimed) = ClaimedRun::claim(&folder, &spec, &mut watch, silence)? {
-            claimed.forget_deaths()?;
+            claimed.reset_deaths()?;
             claimed.set_status(RunStatus::Interrupted, run.seconds)?;
         }
     }

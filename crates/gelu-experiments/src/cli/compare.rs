@@ -1,5 +1,5 @@
 use super::own::say_how_read;
-use super::selection::{Selected, Selection};
+use super::selection::{SelectedRecipe, Selection};
 use super::suggested::Suggested;
 use super::{chance, dry_run, print};
 use crate::Result;
@@ -8,7 +8,7 @@ use crate::runs::Comparison;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::{OverFlags, count, no_worse, number, whole};
-use gelu_compare::cli::{Seeds, Shown};
+use gelu_compare::cli::{Seeds, DisplayFlags};
 use gelu_compare::comparison::plan;
 use gelu_compare::measure::NoWorse;
 use gelu_compare::output::complain;
@@ -23,7 +23,7 @@ pub(super) struct Compare {
     #[command(flatten)]
     pub(super) selection: Selection,
     #[command(flatten)]
-    pub(super) varied: Varied,
+    pub(super) varied: VariationFlags,
     /// Runs to train at the same time on each device [default: one per processor core, one on a GPU]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=65535))]
     jobs: Option<u16>,
@@ -31,12 +31,12 @@ pub(super) struct Compare {
     #[arg(long, conflicts_with_all = ["plain", "json"])]
     dry_run: bool,
     #[command(flatten)]
-    shown: Shown,
+    shown: DisplayFlags,
 }
 
 /// Flags of what a comparison varies, shared by `compare` and `submit`.
 #[derive(Debug, Args)]
-pub(super) struct Varied {
+pub(super) struct VariationFlags {
     /// Activations to compare: names, and formulas of your own, as in 'gelu,mine=x*tanh(x)'
     #[arg(long, value_name = "LIST", value_parser = Suggested::activations().try_map(|list| list.parse::<ActivationList>()))]
     activations: Option<ActivationList>,
@@ -76,7 +76,7 @@ pub(super) struct Varied {
     formulas: Option<String>,
 }
 
-impl Varied {
+impl VariationFlags {
     /// Applies the flags to `recipe`.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl Varied {
     }
 
     /// Resolves the flags into a comparison, after checking that its runs can be trained.
-    pub(super) fn select(self, selection: Selection) -> Result<(Selected, Comparison)> {
+    pub(super) fn select(self, selection: Selection) -> Result<(SelectedRecipe, Comparison)> {
         let seeds = self.seeds.clone();
         let mut selected = selection.resolve(|recipe| self.change(recipe))?;
         // With a verdict over tasks, the number of seeds does not limit the verdict.
@@ -147,7 +147,7 @@ impl Compare {
             ))?;
         }
         let jobs = selected.jobs(jobs);
-        let Selected { devices, data_folder, data, .. } = selected;
+        let SelectedRecipe { devices, data_folder, data, .. } = selected;
         let chance = chance::of_chance(&data, &comparison.recipe);
         // Workers read the data themselves; this process would hold them until all workers end.
         drop(data);

@@ -3,7 +3,7 @@ use super::print;
 use super::suggested::Suggested;
 use crate::data::download::{self, Fetched};
 use crate::data::synthetic::files;
-use crate::data::{self, Asked, Availability, mnist, prepared};
+use crate::data::{self, DataRequest, Availability, mnist, prepared};
 use crate::{Error, Result};
 use clap::{Args, Subcommand};
 use gelu_compare::cli::count;
@@ -113,7 +113,7 @@ fn list() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn info(asked: &Asked, folder: Option<&Path>) -> Result<ExitCode> {
+fn info(asked: &DataRequest, folder: Option<&Path>) -> Result<ExitCode> {
     let name = &asked.set;
     let info = data::DataSetInfo::named(name)?;
     // Without a target column, a table can only list its columns.
@@ -195,7 +195,7 @@ fn cache(remove: bool) -> Result<ExitCode> {
     let files = prepared::kept(&folder)?;
     let bytes = files.iter().map(|file| file.bytes).sum();
     let mut lines = String::new();
-    for prepared::Kept { path, bytes } in &files {
+    for prepared::StoredData { path, bytes } in &files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         lines.push_str(&format!("{:>11}  {name}\n", HumanBytes(*bytes).to_string()));
         if remove {

@@ -2,7 +2,7 @@
 //! in a temporary folder.
 
 use super::print;
-use super::selection::Selected;
+use super::selection::SelectedRecipe;
 use crate::comparison::ComparisonReader;
 use crate::recipe::{Recipe, combinations};
 use crate::runs::Comparison;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 pub(super) fn run(
-    selected: &Selected,
+    selected: &SelectedRecipe,
     comparison: &Comparison,
     chosen_jobs: Option<usize>,
 ) -> Result<ExitCode> {
@@ -24,12 +24,12 @@ pub(super) fn run(
     print(&format!("{}\n", counted(recipe)))?;
     let left = match ComparisonReader::foreseeing(&selected.out, comparison)? {
         Some(mut reader) => {
-            let left = Left::of(&mut reader);
+            let left = RemainingRuns::of(&mut reader);
             let (there, out) = (left.complete, selected.out.display());
             print(&format!("{there} complete already in {out}, {} left\n", left.runs))?;
             left
         }
-        None => Left::all(recipe),
+        None => RemainingRuns::all(recipe),
     };
     if left.runs == 0 {
         print("Nothing is left to train\n")?;
@@ -49,7 +49,7 @@ pub(super) fn run(
 }
 
 /// The runs that are still to be trained.
-struct Left {
+struct RemainingRuns {
     /// Number of runs that are finished or diverged already.
     complete: usize,
     /// Number of remaining runs.
@@ -57,7 +57,7 @@ struct Left {
     epochs: usize,
 }
 
-impl Left {
+impl RemainingRuns {
     fn all(recipe: &Recipe) -> Self {
         let runs = runs(recipe);
         Self { complete: 0, runs, epochs: runs * recipe.training.epochs }
@@ -149,7 +149,7 @@ struct Timed {
 
 /// Trains the first setting for one epoch like `compare`, in a separate process with as many threads as each run
 /// would have.
-fn time_one_epoch(selected: &Selected, threads: usize) -> Result<Timed> {
+fn time_one_epoch(selected: &SelectedRecipe, threads: usize) -> Result<Timed> {
     let scratch = tempfile::tempdir().map_err(Error::io("create", "a temporary folder"))?;
     let mut recipe = selected.recipe.clone();
     recipe.training.epochs = 1;

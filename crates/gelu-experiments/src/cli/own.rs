@@ -1,6 +1,6 @@
 //! The user's own data, given on the command line.
 
-use crate::data::{Asked, DataSet};
+use crate::data::{DataRequest, DataSet};
 use crate::recipe::OwnRecipe;
 use crate::{Error, Result};
 use clap::{ArgAction, Args, ValueEnum};
@@ -47,9 +47,9 @@ enum Predicted {
 
 impl Own {
     /// Returns these options as a request for the data set `set`.
-    pub(super) fn asked(&self, set: &str) -> Asked {
+    pub(super) fn asked(&self, set: &str) -> DataRequest {
         let Self { target, predicted, split, ignore, keep, header, size } = self.clone();
-        Asked {
+        DataRequest {
             target,
             split,
             ignore,
@@ -57,13 +57,13 @@ impl Own {
             header: header.map(|header| header == "yes"),
             numbers: predicted.map(|predicted| predicted == Predicted::Number),
             size: size.map(usize::from),
-            ..Asked::from(set)
+            ..DataRequest::from(set)
         }
     }
 
     /// Returns whether no option is given.
     fn is_empty(&self) -> bool {
-        self.asked("") == Asked::default()
+        self.asked("") == DataRequest::default()
     }
 }
 

@@ -72,7 +72,7 @@ fn json_of(predicted: Prediction, run: &Path) -> String {
             let classes: Vec<_> = classes.into_iter().map(of).collect();
             json!({ "run": run, "classes": classes })
         }
-        Prediction::Words(words) => json!({ "run": run, "words": words }),
+        Prediction::AxisWords(words) => json!({ "run": run, "words": words }),
         Prediction::Text(text) => json!({ "run": run, "text": text }),
         Prediction::LogLoss { loss, characters } => {
             json!({ "run": run, "loss": loss, "characters": characters })
@@ -90,7 +90,7 @@ fn lines_of(predicted: Prediction, input: &str, run: &Path) -> String {
             format!("{loss:.4} nats per character over {characters} characters\n{by}")
         }
         Prediction::Value(value) => format!("{value:.6}\n{by}"),
-        Prediction::Words(words) => {
+        Prediction::AxisWords(words) => {
             let width = words.iter().map(|word| word.word.chars().count()).max().unwrap_or(0);
             let line = |Word { word, class, probability }: Word| {
                 format!("{word:width$}  {class}  {probability:.4}\n")

@@ -67,7 +67,7 @@ pub(super) struct Selection {
 }
 
 /// A selection with its recipe, data and devices.
-pub(super) struct Selected {
+pub(super) struct SelectedRecipe {
     pub(super) recipe: Recipe,
     /// At least one device; all have the same backend.
     pub(super) devices: Vec<DeviceName>,
@@ -118,7 +118,7 @@ impl Selection {
     }
 
     /// Returns the recipe together with its data and devices.
-    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<Selected> {
+    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<SelectedRecipe> {
         let is_built_in = self.recipe.is_none();
         let made = self.made()?;
         let mut recipe = self.recipe(made.as_ref(), vary)?;
@@ -133,11 +133,11 @@ impl Selection {
         recipe.validate()?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
         let out = gelu_compare::cli::restored(out)?;
-        Ok(Selected { recipe, devices, data, data_folder: place, out, is_built_in, made })
+        Ok(SelectedRecipe { recipe, devices, data, data_folder: place, out, is_built_in, made })
     }
 }
 
-impl Selected {
+impl SelectedRecipe {
     /// Returns the comparison to store in the results folder.
     pub(super) fn comparison(&self) -> Comparison {
         let device = &self.devices[0];

@@ -1,4 +1,4 @@
-use super::compare::Varied;
+use super::compare::VariationFlags;
 use super::selection::Selection;
 use crate::Result;
 use clap::Args;
@@ -12,7 +12,7 @@ pub(super) struct Submit {
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
-    varied: Varied,
+    varied: VariationFlags,
     #[command(flatten)]
     submission: Submission,
 }

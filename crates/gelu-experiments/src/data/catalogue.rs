@@ -2,7 +2,7 @@ use super::audio::Analysis;
 use super::cifar::{self, Cifar};
 use super::prepared::{Key, prepared};
 use super::{
-    Asked, DataKind, DataSet, DataSetInfo, ImageSet, PointSet, corpus, data_home, digits, mnist,
+    DataRequest, DataKind, DataSet, DataSetInfo, ImageSet, PointSet, corpus, data_home, digits, mnist,
     own, points, spoken_digits, timit, tweets,
 };
 use crate::{Error, Result};
@@ -148,7 +148,7 @@ impl DataSetInfo {
 /// # Errors
 ///
 /// If there is no such data set, it is not there, or it is damaged.
-pub fn load(asked: &Asked, folder: Option<&Path>) -> Result<DataSet> {
+pub fn load(asked: &DataRequest, folder: Option<&Path>) -> Result<DataSet> {
     let name = asked.set.as_str();
     let info = DataSetInfo::named(name)?;
     if let Some(own) = own::read(asked, folder) {

@@ -40,7 +40,7 @@ pub use home::data_home;
 pub use info::{DataKind, DataSetInfo};
 pub use inputs::{Augmentation, Normalisation, Pixels};
 pub use loader::BatchLoader;
-pub use own::Asked;
+pub use own::DataRequest;
 pub use own::table::{Rows, Table, TableSet, Target};
 pub use points::{PointSet, Points};
 pub use samples::Samples;

@@ -21,7 +21,7 @@ pub enum WindowReader {
         normalisation: Box<Normalisation>,
     },
     /// The words of a tweet, whose vectors are the inputs.
-    Words(Box<WordVectors>),
+    AxisWords(Box<WordVectors>),
 }
 
 impl WindowReader {
@@ -41,7 +41,7 @@ impl WindowReader {
                 frames.push(path, &recording, &Analysis::new(*rate)?, |_| Some(0))?;
                 frames.into_windows(normalisation)
             }
-            Self::Words(vectors) => {
+            Self::AxisWords(vectors) => {
                 let words: Vec<&str> = input.split_whitespace().collect();
                 if words.is_empty() {
                     let problem = "there is no word to classify; give the words of a tweet";

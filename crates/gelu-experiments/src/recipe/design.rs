@@ -10,8 +10,8 @@ use gelu_compare::comparison::ALPHA;
 use gelu_compare::measure::{Measure, Split};
 use gelu_compare::report::TrivialRow;
 use gelu_compare::runs::RunKey;
-use gelu_compare::runs::{Design, Experiment, With};
-use gelu_compare::setting::{Axis, Label, Role, Setting, Value, Words};
+use gelu_compare::runs::{Design, Experiment, DataAndBackend};
+use gelu_compare::setting::{Axis, Label, Role, Setting, Value, AxisWords};
 use gelu_core::Activation;
 use gelu_learner::activation::{NamedActivation, TargetFormula};
 use gelu_learner::networks::AMPLITUDES;
@@ -24,7 +24,7 @@ const LEARNING_RATE: &str = "lr";
 const DROPOUT: &str = "dropout";
 const FORMULA: &str = "formula";
 
-const ACTIVATIONS: Words = Words {
+const ACTIVATIONS: AxisWords = AxisWords {
     column: Cow::Borrowed("activation"),
     title: Cow::Borrowed("activation"),
     plural: Cow::Borrowed("activations"),
@@ -32,7 +32,7 @@ const ACTIVATIONS: Words = Words {
     label: Label::By(|value| label(value.as_text().unwrap_or_default())),
 };
 
-const LEARNING_RATES: Words = Words {
+const LEARNING_RATES: AxisWords = AxisWords {
     column: Cow::Borrowed("learning_rate"),
     title: Cow::Borrowed("learning rate"),
     plural: Cow::Borrowed("learning rates"),
@@ -43,7 +43,7 @@ const LEARNING_RATES: Words = Words {
     }),
 };
 
-const DROPOUT_RATES: Words = Words {
+const DROPOUT_RATES: AxisWords = AxisWords {
     column: Cow::Borrowed("dropout"),
     title: Cow::Borrowed("dropout"),
     plural: Cow::Borrowed("dropout rates"),
@@ -51,7 +51,7 @@ const DROPOUT_RATES: Words = Words {
     label: Label::By(ToString::to_string),
 };
 
-const FORMULAS: Words = Words {
+const FORMULAS: AxisWords = AxisWords {
     column: Cow::Borrowed("formula"),
     title: Cow::Borrowed("formula"),
     plural: Cow::Borrowed("formulas"),
@@ -152,7 +152,7 @@ impl Experiment for Recipe {
         }
     }
 
-    fn spec(&self, with: &With<'_>, key: &RunKey) -> Option<RunSpec> {
+    fn spec(&self, with: &DataAndBackend<'_>, key: &RunKey) -> Option<RunSpec> {
         let name = key.setting.text(ACTIVATION);
         let of_recipe = self.comparison.activations.iter();
         let activation = of_recipe
@@ -167,7 +167,7 @@ impl Experiment for Recipe {
         RunSpec::of_key(self, activation, formula, key, with)
     }
 
-    fn includes(&self, with: &With<'_>, spec: &RunSpec) -> bool {
+    fn includes(&self, with: &DataAndBackend<'_>, spec: &RunSpec) -> bool {
         use gelu_compare::runs::Spec;
         let (activation, formula) = (spec.activation.clone(), spec.formula.clone());
         RunSpec::of_key(self, activation, formula, &spec.key(), with).as_ref() == Some(spec)
@@ -320,11 +320,11 @@ impl RunSpec {
         activation: NamedActivation,
         formula: Option<TargetFormula>,
         key: &RunKey,
-        with: &With<'_>,
+        with: &DataAndBackend<'_>,
     ) -> Option<Self> {
         let rate = |axis| key.setting.number(axis);
         let dropout = if formula.is_some() { 0.0 } else { rate(DROPOUT) };
-        let (learning_rate, With { backend, data_fingerprint }) = (rate(LEARNING_RATE), *with);
+        let (learning_rate, DataAndBackend { backend, data_fingerprint }) = (rate(LEARNING_RATE), *with);
         Self::new(recipe, activation, learning_rate, dropout, key.seed, backend, data_fingerprint)
             .of_formula(formula)
             .of_stage(key.stage)

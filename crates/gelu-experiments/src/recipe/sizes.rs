@@ -4,7 +4,7 @@ use super::{ComparisonRecipe, NetworkRecipe, Recipe};
 use crate::runs::RunSpec;
 use crate::{Error, Result};
 use gelu_compare::runs::RunKey;
-use gelu_compare::setting::{Axis, Label, Role, Setting, Value, Words};
+use gelu_compare::setting::{Axis, Label, Role, Setting, Value, AxisWords};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -35,13 +35,13 @@ impl Size {
         }
     }
 
-    fn words(self) -> Words {
+    fn words(self) -> AxisWords {
         let (title, plural) = match self {
             Self::Width => ("width", "widths"),
             Self::Depth => ("depth", "depths"),
             Self::BatchSize => ("batch size", "batch sizes"),
         };
-        Words {
+        AxisWords {
             column: Cow::Borrowed(self.name()),
             title: Cow::Borrowed(title),
             plural: Cow::Borrowed(plural),
@@ -210,9 +210,9 @@ impl RunSpec {
 mod tests {
     use super::*;
     use gelu_compare::runs::Spec;
-    use gelu_compare::runs::{Experiment, With};
+    use gelu_compare::runs::{Experiment, DataAndBackend};
 
-    const WITH: With<'_> = With { backend: "flex", data_fingerprint: "abc" };
+    const WITH: DataAndBackend<'_> = DataAndBackend { backend: "flex", data_fingerprint: "abc" };
 
     fn varied() -> Recipe {
         let mut recipe = Recipe::named("digits").unwrap();

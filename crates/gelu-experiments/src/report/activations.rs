@@ -2,7 +2,7 @@ use crate::recipe::ACTIVATION;
 use burn::tensor::{DType, Tensor, TensorData};
 use gelu_compare::comparison::colour;
 use gelu_compare::extension::Extension;
-use gelu_compare::report::Named;
+use gelu_compare::report::NamedFigure;
 use gelu_compare::report::{Curve, Figure, Panel};
 use gelu_compare::runs::ComparisonSnapshot;
 use gelu_compare::setting::Setting;
@@ -24,7 +24,7 @@ const STEP: f64 = 0.025;
 pub struct Functions;
 
 impl Extension for Functions {
-    fn figures(&self, snapshot: &ComparisonSnapshot) -> Vec<Named> {
+    fn figures(&self, snapshot: &ComparisonSnapshot) -> Vec<NamedFigure> {
         let named = |arm: &Setting| (arm.text(ACTIVATION), snapshot.position(arm));
         let named: Vec<(String, usize)> = snapshot.arms().iter().map(named).collect();
         figure(&named).map(|figure| (NAME.to_owned(), figure)).into_iter().collect()

@@ -126,8 +126,8 @@ impl Interface {
                     let presentation = Presentation::whitened(pixels, whitening, device);
                     Ok(presentation.present(&picture, device))
                 }
-                LargeReader::Words(vectors) => {
-                    let windows = WindowReader::Words(vectors).read(input)?;
+                LargeReader::AxisWords(vectors) => {
+                    let windows = WindowReader::AxisWords(vectors).read(input)?;
                     Ok(Samples::of_windows(&windows, false, device))
                 }
             },

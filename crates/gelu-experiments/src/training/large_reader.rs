@@ -24,7 +24,7 @@ pub(super) enum LargeReader {
         whitening: Whitening,
     },
     /// The words of a tweet.
-    Words(Box<WordVectors>),
+    AxisWords(Box<WordVectors>),
 }
 
 impl LargeReader {
@@ -61,10 +61,10 @@ impl LargeReader {
 /// Returns the reader of a set's inputs, and its large part.
 pub(super) fn reader_of(set: &WindowSet) -> (Option<InputReader>, Option<Arc<LargeReader>>) {
     match &set.reader {
-        Some(WindowReader::Words(vectors)) => {
+        Some(WindowReader::AxisWords(vectors)) => {
             let key = Key::new("words", 1).with(set.source.fingerprint.as_bytes());
             let reader = InputReader::Shared { file: key.file_name() };
-            (Some(reader), Some(Arc::new(LargeReader::Words(vectors.clone()))))
+            (Some(reader), Some(Arc::new(LargeReader::AxisWords(vectors.clone()))))
         }
         reader => (reader.clone().map(InputReader::Windows), None),
     }

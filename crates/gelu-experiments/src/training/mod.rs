@@ -27,7 +27,7 @@ pub use interface::{InputReader, Interface, Shape};
 pub use learned::{LearnedGelu, Spread, learned_gelus};
 pub use network::Network;
 pub use noise::{UnderNoise, measure_noise};
-pub use outcomes::{Examined, examine};
+pub use outcomes::{Examination, examine};
 pub use output::BatchOutput;
 pub use predict::{OfText, Prediction, Word, interface_of, predict};
 pub use prepared::PreparedSplits;

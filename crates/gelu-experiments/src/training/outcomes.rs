@@ -12,7 +12,7 @@ use gelu_learner::networks::{Confusion, NoiseMetrics, Outcomes};
 
 /// The results that are measured once per run, on the saved network.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Examined {
+pub struct Examination {
     /// The metrics under the noise of the recipe, by amplitude.
     pub noise: Vec<NoiseMetrics>,
     /// The outcome of each test example, as the deciding metric counts it. `None` if that metric is not a mean over
@@ -41,7 +41,7 @@ pub fn examine(
     criterion: &Criterion,
     reported: &EpochMetrics,
     device: &Device,
-) -> Result<Examined> {
+) -> Result<Examination> {
     let amplitudes = spec.noise.as_ref().map_or(&[][..], |noise| &noise.amplitudes);
     let disturbing = spec.noise.as_ref().map_or_else(Vec::new, NoiseRecipe::disturbing);
     let under_noise = measure_noise(model, spec, splits, amplitudes, device)?;
@@ -74,7 +74,7 @@ pub fn examine(
         _ => None,
     };
     let noise = under_noise.into_iter().map(|noisy| noisy.metrics).collect();
-    Ok(Examined { noise, outcomes, confusion })
+    Ok(Examination { noise, outcomes, confusion })
 }
 
 /// Returns whether each example was classified wrongly, at each of these amplitudes; `None` if there are none, or one

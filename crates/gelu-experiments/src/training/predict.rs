@@ -24,7 +24,7 @@ pub enum Prediction {
     /// The classes with their probabilities, the likeliest first; for a recording, the means over its frames.
     Classes(Vec<(String, f64)>),
     /// The likeliest class of each word.
-    Words(Vec<Word>),
+    AxisWords(Vec<Word>),
     /// The continuation of a text.
     Text(String),
     /// The loss of each character of a text, predicted from the characters before it.
@@ -115,7 +115,7 @@ pub fn predict(
             Ok(Prediction::Value(scale.value(outputs[0][0])))
         }
         _ => {
-            let is_tweet = matches!(large, Some(LargeReader::Words(_)));
+            let is_tweet = matches!(large, Some(LargeReader::AxisWords(_)));
             let samples = interface.read(input, None, large, device)?;
             let outputs = outputs(&model, &spec, &samples, true)?;
             Ok(match is_tweet {
@@ -213,7 +213,7 @@ fn of_words(names: &[String], input: &str, probabilities: &[Vec<f64>]) -> Predic
         let (class, &probability) = likeliest.expect("there are classes");
         Word { word: word.to_owned(), class: names[class].clone(), probability }
     };
-    Prediction::Words(input.split_whitespace().zip(probabilities).map(word).collect())
+    Prediction::AxisWords(input.split_whitespace().zip(probabilities).map(word).collect())
 }
 
 fn continued(

@@ -22,7 +22,7 @@ impl Drop for RedirectedStderr {
         if self.control.has_no_terminal()
             && let Some(log) = self.log.take()
         {
-            log.for_good();
+            log.until_exit();
         }
     }
 }

@@ -31,7 +31,7 @@ use gelu_compare::extension::{
 };
 use gelu_compare::files::read_bytes;
 use gelu_compare::measure::{EpochMetrics, Measure, Split};
-use gelu_compare::report::{HeatMap, Named};
+use gelu_compare::report::{HeatMap, NamedFigure};
 use gelu_compare::runs::{ComparisonSnapshot, RunFolder, RunSnapshot};
 use gelu_compare::setting::Setting;
 use serde_json::{Map, Value as Json};
@@ -175,7 +175,7 @@ impl Extension for Networks {
         layers::csv(snapshot).map(|table| ("layers.csv".to_owned(), table)).into_iter().collect()
     }
 
-    fn figures(&self, snapshot: &ComparisonSnapshot) -> Vec<Named> {
+    fn figures(&self, snapshot: &ComparisonSnapshot) -> Vec<NamedFigure> {
         robustness::figure(snapshot).into_iter().collect()
     }
 

@@ -1,7 +1,7 @@
 use super::{NoiseMetrics, ReadRun};
 use gelu_compare::comparison::statistics::median;
 use gelu_compare::comparison::{Group, best_groups, colour};
-use gelu_compare::report::{Curve, Figure, Named, Panel, runs_and_data};
+use gelu_compare::report::{Curve, Figure, NamedFigure, Panel, runs_and_data};
 use gelu_compare::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
 
 /// Name of the figure's file; it corresponds to Figure 3 of the paper.
@@ -9,7 +9,7 @@ const NAME: &str = "figure-3";
 
 /// Returns a figure of accuracy and loss on the test set by noise amplitude: the median over seeds of each arm at its
 /// best setting, in the first context with such runs. `None` if noise was not measured.
-pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Named> {
+pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<NamedFigure> {
     let mut groups = best_groups(snapshot);
     groups.retain(|group| group.runs.iter().any(|run| !noise(run).is_empty()));
     let measured = |context| groups.iter().any(|group| group.context == context);

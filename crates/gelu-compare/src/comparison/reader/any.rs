@@ -1,7 +1,7 @@
 use super::ComparisonReader;
 use crate::Result;
 #[cfg(feature = "report")]
-use crate::report::{self, Written};
+use crate::report::{self, ReportFiles};
 use crate::runs::{ComparisonFolder, ComparisonSnapshot, Experiment, Foreign};
 use std::path::Path;
 
@@ -37,7 +37,7 @@ impl<E: Experiment> AnyReader<E> {
 
     /// Writes the report of `snapshot` into the folder `out`.
     #[cfg(feature = "report")]
-    pub fn report(&self, snapshot: &ComparisonSnapshot, out: &Path) -> Written {
+    pub fn report(&self, snapshot: &ComparisonSnapshot, out: &Path) -> ReportFiles {
         match self {
             Self::Own(reader) => report::write(snapshot, &reader.comparison().recipe, out),
             Self::Foreign(reader) => report::write(snapshot, &reader.comparison().recipe, out),

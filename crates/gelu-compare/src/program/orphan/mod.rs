@@ -62,7 +62,7 @@ pub(super) fn forget(run: &ClaimedRun<StudyRun>) {
 
 /// Whether earlier holders' programs may still run.
 #[derive(Debug)]
-pub(super) enum Left {
+pub(super) enum Survivors {
     /// None still runs.
     Nothing,
     /// A program may still run that this process cannot end.
@@ -74,17 +74,17 @@ pub(super) enum Left {
 /// # Errors
 ///
 /// Returns an error if a program cannot be ended.
-pub(super) fn end(run: &ClaimedRun<StudyRun>) -> Result<Left> {
-    let mut left = Left::Nothing;
+pub(super) fn end(run: &ClaimedRun<StudyRun>) -> Result<Survivors> {
+    let mut left = Survivors::Nothing;
     for note in run.generations(NOTE)? {
         let noted = read_bytes(&note)?.and_then(|bytes| from_json::<Noted>(&bytes).ok());
         match noted {
             Some(Noted { host, process: Some(process), began }) if host == host::identity() => {
                 if !end_here(process, began, run.folder().path())? {
-                    left = Left::Program;
+                    left = Survivors::Program;
                 }
             }
-            _ => left = Left::Program,
+            _ => left = Survivors::Program,
         }
     }
     Ok(left)

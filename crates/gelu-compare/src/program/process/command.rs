@@ -2,7 +2,7 @@
 
 use super::step;
 use crate::program::StudyRun;
-use crate::program::orphan::Left;
+use crate::program::orphan::Survivors;
 use crate::runs::ClaimedRun;
 use crate::setting::Value;
 use crate::{Error, Result};
@@ -31,15 +31,15 @@ pub(super) fn command(run: &ClaimedRun<StudyRun>, words: &[String], kept: &Path)
 
 /// Returns the folder for files of a run's program. It is the same in every session. But if an earlier session's
 /// program may still write into the folder, the folder is left to that program, and this run gets a copy.
-pub(super) fn kept(run: &ClaimedRun<StudyRun>, left: &Left) -> Result<PathBuf> {
+pub(super) fn kept(run: &ClaimedRun<StudyRun>, left: &Survivors) -> Result<PathBuf> {
     let all = run.generations(KEPT)?;
     let folder = match (left, all.last()) {
-        (Left::Nothing, Some(latest)) => latest.clone(),
-        (Left::Program, Some(latest)) => run.place_own_folder(KEPT, |copy| {
+        (Survivors::Nothing, Some(latest)) => latest.clone(),
+        (Survivors::Program, Some(latest)) => run.place_own_folder(KEPT, |copy| {
             copy_folder(latest, copy).map_err(Error::io("copy", latest))
         })?,
-        (Left::Nothing, None) => run.folder().file(KEPT),
-        (Left::Program, None) => run.own_path(KEPT),
+        (Survivors::Nothing, None) => run.folder().file(KEPT),
+        (Survivors::Program, None) => run.own_path(KEPT),
     };
     fs::create_dir_all(&folder).map_err(Error::io("create the folder", &folder))?;
     for older in all.iter().filter(|path| **path != folder) {

@@ -121,7 +121,7 @@ impl Group {
 
 /// Returns whether the process ended by SIGHUP, SIGINT or SIGTERM, which ask for an end, or is a shell that reports
 /// this of its command.
-pub(super) fn is_told_to_end(status: ExitStatus) -> bool {
+pub(super) fn was_terminated(status: ExitStatus) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt;

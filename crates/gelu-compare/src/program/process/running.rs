@@ -1,15 +1,15 @@
 //! The life of a process, from its start to its outcome.
 
 use super::command::{command, kept};
-use super::group::{Group, LOOK, is_told_to_end};
+use super::group::{Group, LOOK, was_terminated};
 use super::memory::MemoryKills;
 use super::step;
 use crate::measure::EpochMetrics;
 use crate::pipe::{Pipe, Reading, wait};
 use crate::program::journal::Journal;
-use crate::program::output::{Heard, Lines};
+use crate::program::output::{OutputLog, Lines};
 use crate::program::reports::Reports;
-use crate::program::told::Told;
+use crate::program::reported_metrics::ReportedMetrics;
 use crate::program::transcript::{self, Transcript};
 use crate::program::{Study, StudyRun, orphan};
 use crate::runs::{ClaimedRun, Experiment, RunStatus, Spec};
@@ -61,9 +61,9 @@ struct Text {
     output: Lines,
     errors: Lines,
     journal: Journal,
-    told: Told,
+    reported: ReportedMetrics,
     reports: Reports,
-    heard: Heard<std::io::Stderr>,
+    heard: OutputLog<std::io::Stderr>,
     transcript: Transcript,
 }
 
@@ -91,20 +91,20 @@ pub(super) fn carry_out(
     let left = orphan::end(run)?;
     let kept = kept(run, &left)?;
     orphan::forget_all(run)?;
-    let mut told = Told::of(study.required());
-    let journal = Journal::open(run, study, &mut told)?;
+    let mut reported = ReportedMetrics::of(study.required());
+    let journal = Journal::open(run, study, &mut reported)?;
     let transcript = Transcript::begin(run, study.keep_output.unwrap_or(transcript::LIMIT))?;
     if journal.has_ended() {
-        return Ok(Ended::With(RunStatus::Finished, told.kept()));
+        return Ok(Ended::With(RunStatus::Finished, reported.kept()));
     }
-    let has_told = !told.epochs().is_empty();
+    let has_told = !reported.epochs().is_empty();
     let text = Text {
         output: Lines::default(),
         errors: Lines::default(),
         journal,
-        told,
+        reported,
         reports: Reports::of(study),
-        heard: Heard::new(std::io::stderr()),
+        heard: OutputLog::new(std::io::stderr()),
         transcript,
     };
     orphan::announce(run)?;
@@ -143,9 +143,9 @@ impl Running<'_> {
                 wait(&[&self.output, &self.errors], LOOK);
             }
             self.text.journal.write();
-            if let Some(epoch) = self.text.told.lost() {
+            if let Some(epoch) = self.text.reported.lost() {
                 self.kill()?;
-                return Ok(Ended::With(RunStatus::Diverged { epoch }, self.text.told.kept()));
+                return Ok(Ended::With(RunStatus::Diverged { epoch }, self.text.reported.kept()));
             }
             if self.unseen && Instant::now() >= self.publish_at {
                 self.publish()?;
@@ -239,7 +239,7 @@ impl Running<'_> {
     fn publish(&mut self) -> Result<()> {
         if self.unseen {
             let began = Instant::now();
-            self.unseen = !self.run().publish_metrics(&self.text.told.ended())?;
+            self.unseen = !self.run().publish_metrics(&self.text.reported.ended())?;
             self.publish_at = Instant::now() + PUBLISHED.max(SHARE * began.elapsed());
         }
         Ok(())
@@ -249,7 +249,7 @@ impl Running<'_> {
         // A line that was cut off does not count, because it is not what the program meant to report.
         self.read_the_rest()?;
         self.publish()?;
-        Ok(Ended::With(RunStatus::Interrupted, self.text.told.kept()))
+        Ok(Ended::With(RunStatus::Interrupted, self.text.reported.kept()))
     }
 
     /// Determines the outcome of a process that has ended by itself.
@@ -263,9 +263,9 @@ impl Running<'_> {
             self.read_the_rest()?;
         }
         self.text.last_line(status.success())?;
-        self.text.told.settle();
-        if let Some(epoch) = self.text.told.lost() {
-            return Ok(Ended::With(RunStatus::Diverged { epoch }, self.text.told.kept()));
+        self.text.reported.settle();
+        if let Some(epoch) = self.text.reported.lost() {
+            return Ok(Ended::With(RunStatus::Diverged { epoch }, self.text.reported.kept()));
         }
         if !status.success() {
             if was_told_to_end(status, control) {
@@ -274,10 +274,10 @@ impl Running<'_> {
             return self.failed(&self.killed_before.explain(MemoryKills::now(), status));
         }
         let reports = &self.text.reports;
-        if let Some(problem) = reports.unreadable().or_else(|| reports.no_number(&self.text.told)) {
+        if let Some(problem) = reports.unreadable().or_else(|| reports.no_number(&self.text.reported)) {
             return self.failed(&problem);
         }
-        let epochs = self.text.told.kept();
+        let epochs = self.text.reported.kept();
         let reported = self.run().spec().reported_epoch(&epochs);
         let missing = |name: &&str| reported.is_none_or(|epoch| epoch.get(name).is_none());
         match self.study.required().find(missing) {
@@ -302,7 +302,7 @@ impl Running<'_> {
     fn failed(&mut self, problem: &str) -> Result<Ended> {
         self.publish()?;
         let last = self.text.heard.last();
-        let epochs = self.text.told.epochs().len();
+        let epochs = self.text.reported.epochs().len();
         // The program was never started.
         let not_started = problem == format!("it ended with exit code {}", step::NOT_STARTED)
             && last.starts_with(step::CANNOT_START);
@@ -359,7 +359,7 @@ impl Text {
                 if noted.is_ok() {
                     noted = self.journal.note(&measures);
                 }
-                *unseen |= self.told.hear(measures);
+                *unseen |= self.reported.hear(measures);
             }
         });
         noted
@@ -382,7 +382,7 @@ impl Text {
 /// Returns whether a process has failed because its worker should end: a cluster's engine signals both, in any order.
 /// If the worker's signal comes later, the run counts as failed, which loses nothing.
 fn was_told_to_end(status: ExitStatus, control: &Control) -> bool {
-    let until = Instant::now() + if is_told_to_end(status) { REQUEST } else { Duration::ZERO };
+    let until = Instant::now() + if was_terminated(status) { REQUEST } else { Duration::ZERO };
     while !control.wants_stop() && Instant::now() < until {
         std::thread::sleep(LOOK);
     }

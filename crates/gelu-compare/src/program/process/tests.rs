@@ -1,5 +1,5 @@
 use super::command::kept;
-use crate::program::orphan::{self, Left};
+use crate::program::orphan::{self, Survivors};
 use crate::runs::examples::{claim, die, folder};
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -24,11 +24,11 @@ fn the_folder_of_a_program_is_the_same_unless_another_host_may_still_write_into_
     for host in ["elsewhere", ""] {
         fs::write(&note, text.replace("\"host\":\"", &format!("\"host\":\"{host}"))).unwrap();
         let run = claim(&folder, &spec);
-        assert!(matches!(orphan::end(&run).unwrap(), Left::Program));
+        assert!(matches!(orphan::end(&run).unwrap(), Survivors::Program));
         die(run);
     }
     let run = claim(&folder, &spec);
-    let second = kept(&run, &Left::Program).unwrap();
+    let second = kept(&run, &Survivors::Program).unwrap();
     assert_eq!(second, folder.file("kept-0004"));
     assert!(fs::write(first.join("deep/state"), "of the old program").is_err());
     assert_eq!(fs::read_to_string(second.join("latest")).unwrap(), "1");
@@ -39,7 +39,7 @@ fn the_folder_of_a_program_is_the_same_unless_another_host_may_still_write_into_
     die(run);
     let run = claim(&folder, &spec);
     let left = orphan::end(&run).unwrap();
-    assert!(matches!(left, Left::Nothing));
+    assert!(matches!(left, Survivors::Nothing));
     assert_eq!(kept(&run, &left).unwrap(), second);
 }
 
@@ -66,11 +66,11 @@ fn what_a_killed_worker_left_is_ended_and_nothing_else() {
     let (stranger_leader, stranger) = start(&parent.path().join("another-run/kept"));
     let run = claim(&folder, &spec);
     orphan::note(&run, stranger_leader).unwrap();
-    assert!(matches!(orphan::end(&run).unwrap(), Left::Nothing));
+    assert!(matches!(orphan::end(&run).unwrap(), Survivors::Nothing));
     assert!(lives(&stranger), "its group's number was given to another");
     orphan::note(&run, leader).unwrap();
     assert!(lives(&program));
-    assert!(matches!(orphan::end(&run).unwrap(), Left::Nothing));
+    assert!(matches!(orphan::end(&run).unwrap(), Survivors::Nothing));
     let until = Instant::now() + Duration::from_secs(60);
     while lives(&program) {
         assert!(Instant::now() < until, "it goes on");

@@ -9,8 +9,8 @@ use crate::names::printable;
 use crate::output::{complain, print};
 use crate::program::contents::{self, Files, digest};
 use crate::program::execution::{Execution, Workers};
-use crate::program::flags::{Decided, Told};
-use crate::program::{On, Study, StudyRun};
+use crate::program::flags::{DecisionFlags, ReadingFlags};
+use crate::program::{DeviceNames, Study, StudyRun};
 use crate::runs::Spec;
 use crate::{Error, Result};
 use std::path::PathBuf;
@@ -24,8 +24,8 @@ pub(in crate::program) struct Judging {
     /// The commands of the incumbent and of the change.
     pub(in crate::program) commands: [String; 2],
     pub(in crate::program) study: Study,
-    pub(in crate::program) told: Told,
-    pub(in crate::program) decided: Decided,
+    pub(in crate::program) reading: ReadingFlags,
+    pub(in crate::program) decided: DecisionFlags,
     pub(in crate::program) execution: Execution,
 }
 
@@ -53,7 +53,7 @@ impl Judging {
         let known = Ledger::read(&self.file)?;
         let mut ledger = known.unwrap_or_else(|| Ledger::new(&self.study));
         self.check_criterion(&ledger)?;
-        self.told.read_contents(&mut self.study)?;
+        self.reading.read_contents(&mut self.study)?;
         if let Some(last) = ledger.entries.last() {
             contents::settle(&mut self.study, &folder_of(&self.file, last.number));
         }
@@ -71,7 +71,7 @@ impl Judging {
             self.execution.carry_out(
                 &self.study,
                 &self.decided,
-                &On::default(),
+                &DeviceNames::default(),
                 Workers::of_commands(),
             )?;
             return Ok(ExitCode::SUCCESS);
@@ -89,7 +89,7 @@ impl Judging {
         let carried_out = self.execution.carry_out(
             &self.study,
             &self.decided,
-            &On::default(),
+            &DeviceNames::default(),
             Workers::of_commands(),
         )?;
         let Some(done) = carried_out else { return Ok(ExitCode::SUCCESS) };

@@ -3,7 +3,7 @@
 use super::{Judging, Ledger, Side, folder_of};
 use crate::names::printable;
 use crate::output::complain;
-use crate::program::{On, Study, StudyRun};
+use crate::program::{DeviceNames, Study, StudyRun};
 use crate::runs::{ComparisonFolder, Experiment, RunFolder, RunKey, Spec, Stage};
 use crate::setting::Setting;
 use crate::{Error, Result};
@@ -42,7 +42,7 @@ impl Judging {
     /// Copies existing runs of the incumbent into the folder of the judgement. Returns how many of the first seeds
     /// have a run then.
     pub(super) fn reuse(&self, incumbent: &Incumbent, command: &str, out: &Path) -> Result<u64> {
-        let comparison = self.decided.comparison(&self.study, &On::default(), out)?;
+        let comparison = self.decided.comparison(&self.study, &DeviceNames::default(), out)?;
         let runs = out.join("runs");
         fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
         let mut reused = 0;

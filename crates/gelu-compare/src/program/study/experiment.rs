@@ -5,7 +5,7 @@ use crate::Result;
 use crate::measure::{Measure, Reported};
 use crate::program::Files;
 use crate::program::study_run::{BestBy, StudyRun};
-use crate::runs::{Design, Experiment, RunKey, Spec, With};
+use crate::runs::{Design, Experiment, RunKey, Spec, DataAndBackend};
 use crate::setting::{Role, Setting, Value};
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl Experiment for Study {
         design
     }
 
-    fn spec(&self, _: &With<'_>, key: &RunKey) -> Option<StudyRun> {
+    fn spec(&self, _: &DataAndBackend<'_>, key: &RunKey) -> Option<StudyRun> {
         let complete = self.axes.iter().all(|axis| key.setting.get(&axis.name).is_some());
         complete.then(|| StudyRun {
             version: StudyRun::VERSION,

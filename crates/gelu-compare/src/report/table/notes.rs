@@ -2,7 +2,7 @@
 
 use crate::comparison::{Wording, error_rate};
 use crate::measure::Direction;
-use crate::report::{ArmDocument, Document, Edge, untold};
+use crate::report::{ArmDocument, Document, Edge, missing_intervals};
 use crate::setting::{Axis, Role};
 
 /// Returns the notes below the table.
@@ -29,7 +29,7 @@ pub(in crate::report) fn notes(document: &Document) -> Vec<String> {
             later.measure, later.instead_of, later.at
         )
     }));
-    notes.extend(untold(document.differences.iter().map(|d| &d.finding)));
+    notes.extend(missing_intervals(document.differences.iter().map(|d| &d.finding)));
     notes.extend(beside(document));
     let failed = document.runs.iter().filter(|run| run.status == "failed");
     let failed: Vec<String> = failed

@@ -6,7 +6,7 @@ mod generations;
 mod sessions;
 mod writing;
 
-use super::lease::{Before, Claim, Durable, Lease, Watch};
+use super::lease::{PreviousLease, Claim, Durable, Lease, Watch};
 use super::provenance::Provenance;
 use super::{Holder, RunFolder, Spec, StatusFile};
 use crate::Result;
@@ -57,7 +57,7 @@ impl<S: Spec> ClaimedRun<S> {
             scratch: AtomicU64::new(0),
             rooted: AtomicBool::new(false),
         };
-        if before == Before::Died {
+        if before == PreviousLease::Died {
             run.record_death()?;
         }
         let text = spec.to_toml();

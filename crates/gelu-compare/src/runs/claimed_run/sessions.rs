@@ -73,7 +73,7 @@ impl<S: Spec> ClaimedRun<S> {
     /// # Errors
     ///
     /// Returns an error if a record cannot be written.
-    pub fn forget_deaths(&self) -> Result<()> {
+    pub fn reset_deaths(&self) -> Result<()> {
         let session = Provenance::resumed(self.folder.provenance()?.last());
         match session {
             Some(session) => {

@@ -7,7 +7,7 @@ mod state;
 pub use holder::{Holder, Watch};
 pub(super) use state::create_state;
 
-use crate::files::{once_free, read_bytes, rename, sync, sync_folder};
+use crate::files::{retry_while_in_use, read_bytes, rename, sync, sync_folder};
 use crate::{Error, Result, host};
 use holder::{HOLDER, is_recent, read_holder, to_json};
 use lock::{Refused, is_locked, lock, lock_path};
@@ -56,7 +56,7 @@ pub struct Lease {
 #[derive(Debug)]
 pub enum Claim {
     /// This process holds the folder. The second value says how the previous lease ended.
-    Held(Lease, Before),
+    Held(Lease, PreviousLease),
     /// Another process holds the folder; `None` if that process is unknown.
     Busy(Option<Holder>),
 }
@@ -74,7 +74,7 @@ pub(crate) enum Durable {
 
 /// The end of the previous lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Before {
+pub enum PreviousLease {
     /// The holder gave it back, or there was no holder.
     GivenBack,
     /// The holder died, or its heartbeat stopped.
@@ -167,7 +167,7 @@ impl Lease {
         let file = taken.join(HOLDER);
         fs::write(&file, to_json(&holder)).map_err(Error::io("write", file))?;
         lease.start_heartbeat(holder, silence)?;
-        let before = if state.held { Before::Died } else { Before::GivenBack };
+        let before = if state.held { PreviousLease::Died } else { PreviousLease::GivenBack };
         Ok(Claim::Held(lease, before))
     }
 
@@ -248,7 +248,7 @@ impl Lease {
     fn clear_scratch(&self) -> Result<()> {
         let path = self.path();
         let lock = lock_path(&path, self.generation);
-        for entry in once_free(|| fs::read_dir(&path)).map_err(Error::io("list", &path))? {
+        for entry in retry_while_in_use(|| fs::read_dir(&path)).map_err(Error::io("list", &path))? {
             let entry = entry.map_err(Error::io("list", &path))?;
             let path = entry.path();
             if path == lock || entry.file_name() == LOG {

@@ -80,7 +80,7 @@ fn a_state_that_is_restored_too_late_gives_nobody_a_second_lease() {
     }
 }
 
-fn claimed(folder: &Path, watch: &mut Watch) -> Option<(Lease, Before)> {
+fn claimed(folder: &Path, watch: &mut Watch) -> Option<(Lease, PreviousLease)> {
     match Lease::claim(folder, watch, SILENCE).unwrap() {
         Claim::Held(lease, before) => Some((lease, before)),
         Claim::Busy(_) => None,
@@ -103,7 +103,7 @@ fn a_lease_whose_taker_died_between_two_steps_is_taken_at_once() {
     assert_eq!(holder(folder.path(), SILENCE).unwrap(), Some(taker));
     drop(lock);
     let (lease, before) = claimed(folder.path(), &mut Watch::default()).unwrap();
-    assert_eq!((lease.generation(), before), (3, Before::Died));
+    assert_eq!((lease.generation(), before), (3, PreviousLease::Died));
     drop(lease);
     // The same state left by another host, where this host cannot know.
     let (free, held) = (folder.path().join("free-0003"), folder.path().join("lease-0004"));

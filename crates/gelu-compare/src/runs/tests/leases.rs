@@ -228,6 +228,6 @@ fn deaths_without_progress_are_counted_until_somebody_takes_the_run_up_again() {
     }
     let run = try_claim(&folder, &mut watch, SILENCE).unwrap();
     assert_eq!(run.deaths_in_this_epoch().unwrap().len(), 4);
-    run.forget_deaths().unwrap();
+    run.reset_deaths().unwrap();
     assert_eq!(run.deaths_in_this_epoch().unwrap(), []);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A request for a data set: its name, and for the user's own data the options besides their location.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct DataRequest {
     /// A name of the catalogue, or `idx`, `pictures`, `csv`, `tables`.
     pub set: String,
     /// The column to predict, for a table.
@@ -25,13 +25,13 @@ pub struct Asked {
     pub size: Option<usize>,
 }
 
-impl From<&str> for Asked {
+impl From<&str> for DataRequest {
     fn from(set: &str) -> Self {
         Self { set: set.to_owned(), ..Self::default() }
     }
 }
 
-impl Asked {
+impl DataRequest {
     /// Returns whether the data set is one table or a folder of tables.
     pub fn is_of_tables(&self) -> bool {
         ["csv", "tables"].contains(&self.set.as_str())

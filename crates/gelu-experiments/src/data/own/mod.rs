@@ -7,7 +7,7 @@ mod asked;
 pub(crate) mod checks;
 pub mod table;
 
-pub use asked::Asked;
+pub use asked::DataRequest;
 
 use super::catalogue::file_for_folder;
 use super::prepared::{Key, prepared};
@@ -63,7 +63,7 @@ pub fn kinds() -> &'static [DataSetInfo] {
 }
 
 /// Reads the user's own data; `None` if the name is not one of their kinds.
-pub(super) fn read(asked: &Asked, place: Option<&Path>) -> Option<Result<DataSet>> {
+pub(super) fn read(asked: &DataRequest, place: Option<&Path>) -> Option<Result<DataSet>> {
     let info = KINDS.iter().find(|info| info.name == asked.set)?;
     let Some(place) = place else {
         return Some(Err(Error::Usage(format!(

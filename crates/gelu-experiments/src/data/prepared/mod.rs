@@ -85,7 +85,7 @@ const LOCK: &str = ".lock";
 
 /// A file of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredData {
     /// The path of the file.
     pub path: PathBuf,
     /// The length in bytes.
@@ -98,7 +98,7 @@ pub struct Kept {
 /// # Errors
 ///
 /// If the folder exists and cannot be listed.
-pub fn kept(folder: &Path) -> Result<Vec<Kept>, Error> {
+pub fn kept(folder: &Path) -> Result<Vec<StoredData>, Error> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(Error::io("list", folder))?,
@@ -112,7 +112,7 @@ pub fn kept(folder: &Path) -> Result<Vec<Kept>, Error> {
         }
         // Another process may have removed the file meanwhile.
         if let Ok(metadata) = entry.metadata() {
-            files.push(Kept { path: entry.path(), bytes: metadata.len() });
+            files.push(StoredData { path: entry.path(), bytes: metadata.len() });
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));

@@ -60,7 +60,7 @@ pub fn read(folder: &Path, vectors: Option<&Path>) -> Result<WindowSet> {
     let location = Some(folder.to_path_buf());
     let source = DataSource::new("tweets", location, synthetic::is_marked(folder), content);
     let names = TAGS.map(str::to_owned).to_vec();
-    let reader = Some(WindowReader::Words(Box::new(embedding)));
+    let reader = Some(WindowReader::AxisWords(Box::new(embedding)));
     Ok(WindowSet { train, validation, test, classes: TAGS.len(), source, names, reader })
 }
 

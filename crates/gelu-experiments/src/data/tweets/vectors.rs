@@ -22,7 +22,7 @@ const LARGEST_WIDTH: usize = 4096;
 
 /// How the vector of a word was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum VectorsFile {
     /// By the word as it is written.
     Exact,
     /// By the word in lower case.
@@ -128,13 +128,13 @@ impl WordVectors {
     }
 
     /// Returns the row of a word in the table, and how it was found.
-    pub fn row(&self, word: &str) -> (u32, Found) {
+    pub fn row(&self, word: &str) -> (u32, VectorsFile) {
         if let Some(&row) = self.rows.get(word) {
-            return (row, Found::Exact);
+            return (row, VectorsFile::Exact);
         }
         match self.rows.get(&word.to_lowercase()) {
-            Some(&row) => (row, Found::LowerCase),
-            None => (self.unknown, Found::Unknown),
+            Some(&row) => (row, VectorsFile::LowerCase),
+            None => (self.unknown, VectorsFile::Unknown),
         }
     }
 
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn words_are_looked_up_as_written_then_in_lower_case() {
-        let found: Vec<Found> = ["I", "Won't", "nope"].map(|word| vectors().row(word).1).into();
-        assert_eq!(found, [Found::Exact, Found::LowerCase, Found::Unknown]);
+        let found: Vec<VectorsFile> = ["I", "Won't", "nope"].map(|word| vectors().row(word).1).into();
+        assert_eq!(found, [VectorsFile::Exact, VectorsFile::LowerCase, VectorsFile::Unknown]);
         assert_eq!((vectors().len(), vectors().width()), (5, 2));
     }
 

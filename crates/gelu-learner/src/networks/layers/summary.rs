@@ -67,7 +67,7 @@ pub fn layers(snapshot: &ComparisonSnapshot) -> Vec<ArmLayers> {
     let best = best_groups(snapshot);
     let of_context = |context: &Setting| {
         let here = best.iter().filter(|group| group.context == *context);
-        here.map(|group| group.so_far()).collect::<Vec<_>>()
+        here.map(|group| group.complete_or_started()).collect::<Vec<_>>()
     };
     let groups = snapshot.contexts();
     let groups = groups.iter().flat_map(of_context);

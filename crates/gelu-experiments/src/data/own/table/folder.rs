@@ -2,7 +2,7 @@
 
 use super::sheet::Sheet;
 use super::{
-    Asked, DataSource, Error, Place, Result, Table, TableSet, VERSION, from_utf8, name_of,
+    DataRequest, DataSource, Error, Place, Result, Table, TableSet, VERSION, from_utf8, name_of,
 };
 use crate::data::files::{entries, read_bytes};
 use std::path::Path;
@@ -20,7 +20,7 @@ const TARGETS: [&str; 8] =
 /// # Errors
 ///
 /// If the folder cannot be read, or has no readable table.
-pub fn read_folder(asked: &Asked, folder: &Path) -> Result<TableSet> {
+pub fn read_folder(asked: &DataRequest, folder: &Path) -> Result<TableSet> {
     let refuse =
         |problem: &str, advice: String| Err(Error::data(folder, Place::File, problem, advice));
     if !folder.is_dir() {
@@ -61,7 +61,7 @@ pub fn read_folder(asked: &Asked, folder: &Path) -> Result<TableSet> {
     Ok(TableSet { tables, refused, source })
 }
 
-fn one(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<Table> {
+fn one(asked: &DataRequest, path: &Path, bytes: &[u8]) -> Result<Table> {
     let sheet = Sheet::parse(path, from_utf8(path, bytes)?, asked.header)?;
     let file = name_of(path);
     let stem = file.split('.').next().unwrap_or_default();
@@ -84,7 +84,7 @@ fn one(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<Table> {
     let (ignore, keep) = (of_file(&asked.ignore), of_file(&asked.keep));
     let split = asked.split.clone().filter(|name| sheet.names.contains(name));
     Table::parse(
-        &Asked { target: Some(target), split, ignore, keep, numbers: None, ..asked.clone() },
+        &DataRequest { target: Some(target), split, ignore, keep, numbers: None, ..asked.clone() },
         path,
         bytes,
     )

@@ -18,7 +18,7 @@ pub use reader::RowReader;
 pub use target::Target;
 pub use words::columns;
 
-use super::Asked;
+use super::DataRequest;
 use super::checks::{check_classes, check_file, name_of};
 use crate::data::files::read_bytes;
 use crate::data::points::Scale;
@@ -115,7 +115,7 @@ impl Rows {
 /// If the file cannot be read, has no rows, a row of another length, two columns of the same name, no column of a
 /// requested name, a cell among numbers that is not a finite number, texts that represent numbers, no input column,
 /// one class or more than 256 classes, or a split without rows.
-pub fn read(asked: &Asked, path: &Path) -> Result<TableSet> {
+pub fn read(asked: &DataRequest, path: &Path) -> Result<TableSet> {
     check_file(path)?;
     parse(asked, path, &read_bytes(path)?)
 }
@@ -125,7 +125,7 @@ pub fn read(asked: &Asked, path: &Path) -> Result<TableSet> {
 /// # Errors
 ///
 /// If [`read`] would fail for this content.
-pub fn parse(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<TableSet> {
+pub fn parse(asked: &DataRequest, path: &Path, bytes: &[u8]) -> Result<TableSet> {
     let table = Table::parse(asked, path, bytes)?;
     let content = [&VERSION.to_le_bytes()[..], bytes];
     let source = DataSource::new(&name_of(path), Some(path.to_path_buf()), false, content);
@@ -153,7 +153,7 @@ impl TableSet {
 }
 
 impl Table {
-    pub(super) fn parse(asked: &Asked, path: &Path, bytes: &[u8]) -> Result<Self> {
+    pub(super) fn parse(asked: &DataRequest, path: &Path, bytes: &[u8]) -> Result<Self> {
         let mut sheet = Sheet::parse(path, from_utf8(path, bytes)?, asked.header)?;
         let target = match &asked.target {
             Some(name) => sheet.column(name)?,

@@ -1,14 +1,14 @@
 use super::*;
 
-fn asked(target: &str) -> Asked {
-    Asked { target: Some(target.to_owned()), ..Asked::from("csv") }
+fn asked(target: &str) -> DataRequest {
+    DataRequest { target: Some(target.to_owned()), ..DataRequest::from("csv") }
 }
 
-fn of(asked: &Asked, text: &str) -> Result<Table> {
+fn of(asked: &DataRequest, text: &str) -> Result<Table> {
     Table::parse(asked, Path::new("t.csv"), text.as_bytes())
 }
 
-fn refused(asked: &Asked, text: &str) -> String {
+fn refused(asked: &DataRequest, text: &str) -> String {
     of(asked, text).unwrap_err().to_string()
 }
 
@@ -26,7 +26,7 @@ fn all(table: &Table, seed: u64) -> TableParts {
 fn columns_are_scaled_by_the_rows_that_are_trained_on() {
     let text = "id,part,size,colour,kind\n\
         1,train,1,red,10\n2,train,3,blue,9\n3,valid,5,red,9\n4,test,-1,blue,10\n";
-    let asked = Asked { split: Some("part".into()), ignore: vec!["id".into()], ..asked("kind") };
+    let asked = DataRequest { split: Some("part".into()), ignore: vec!["id".into()], ..asked("kind") };
     let table = of(&asked, text).unwrap();
     assert_eq!((table.target.classes(), table.width()), (2, 3));
     let TableParts { parts: [train, valid, test], .. } = all(&table, 1);
@@ -136,7 +136,7 @@ fn numbers_are_predicted_in_the_scale_of_the_rows_that_are_trained_on() {
 fn a_target_is_a_number_where_it_has_fractions_or_many_values() {
     let kind = |numbers, value: &dyn Fn(usize) -> String| {
         let text: String = (0..150).map(|i| format!("{},{}\n", i * i, value(i))).collect();
-        of(&Asked { numbers, ..asked("c") }, &format!("x,c\n{text}"))
+        of(&DataRequest { numbers, ..asked("c") }, &format!("x,c\n{text}"))
             .map(|table| table.target.classes())
     };
     assert_eq!(kind(None, &|i| (i % 20).to_string()).unwrap(), 20);
@@ -195,7 +195,7 @@ fn what_says_nothing_is_left_out_and_what_a_person_has_to_decide_is_refused() {
     let table =
         column(&|i| if i % 3 == 0 { "unknown".into() } else { (i % 3).to_string() }).unwrap();
     assert_eq!(table.width(), 4, "three texts, two of which are numbers");
-    let kept = Asked { keep: vec!["x".into()], ..asked("c") };
+    let kept = DataRequest { keep: vec!["x".into()], ..asked("c") };
     assert_eq!(of(&kept, &rows(40, |i| i.to_string())).unwrap().width(), 1);
     let nothing = refused(&asked("c"), &rows(40, |i| i.to_string()));
     assert!(
@@ -298,7 +298,7 @@ fn what_is_wrong_is_named_with_its_line_and_column() {
         unknown.contains("no column is called `kind`") && unknown.contains("there are: `x`, `c`"),
         "{unknown}"
     );
-    let none = refused(&Asked::from("csv"), &text);
+    let none = refused(&DataRequest::from("csv"), &text);
     assert!(none.contains("--target COLUMN") && none.contains("`x`, `c`"), "{none}");
     assert!(refused(&asked("c"), "x,c\n").contains("no row follows"));
     assert!(refused(&asked("c"), "x,x\n1,2\n").contains("two columns are called `x`"));
@@ -313,7 +313,7 @@ fn what_is_wrong_is_named_with_its_line_and_column() {
     let single: String = (0..40).map(|i| format!("{},n{i}\n", i * i)).collect();
     let single = refused(&asked("c"), &format!("x,c\n{single}"));
     assert!(single.contains("that is the class of one row, as 40 of 40 classes are"), "{single}");
-    let split = Asked { split: Some("x".into()), ..asked("c") };
+    let split = DataRequest { split: Some("x".into()), ..asked("c") };
     assert!(refused(&split, &text).contains("it has to be train, valid or test"));
     let untrained =
         "x,split,c\n1,train,a\n2,train,b\n3,valid,a\n4,test,z\n5,test,z\n6,train,a\n7,train,b\n";
@@ -348,7 +348,7 @@ fn a_folder_of_tables_is_read_file_by_file() {
     write("broken.csv", "x,c\n1\n");
     write("notes.txt", "no table");
     let targets = [("named".to_owned(), "who".to_owned())].into_iter().collect();
-    let asked = Asked { targets, ..Asked::from("tables") };
+    let asked = DataRequest { targets, ..DataRequest::from("tables") };
     let set = read_folder(&asked, folder.path()).unwrap();
     let read: Vec<(&str, &str, usize)> =
         set.tables.iter().map(|t| (t.name.as_str(), t.target_name(), t.target.classes())).collect();

@@ -2,7 +2,7 @@
 
 use super::column::Content;
 use super::sheet::Sheet;
-use super::{Asked, Column, Result, Table, Target, check_file, from_utf8, read_bytes, shown};
+use super::{DataRequest, Column, Result, Table, Target, check_file, from_utf8, read_bytes, shown};
 use std::path::Path;
 
 /// The largest number of omitted columns to list individually.
@@ -13,7 +13,7 @@ const MOST_NAMED: usize = 6;
 /// # Errors
 ///
 /// If the file is not a table.
-pub fn columns(asked: &Asked, path: &Path) -> Result<Vec<String>> {
+pub fn columns(asked: &DataRequest, path: &Path) -> Result<Vec<String>> {
     check_file(path)?;
     let bytes = read_bytes(path)?;
     let mut sheet = Sheet::parse(path, from_utf8(path, &bytes)?, asked.header)?;

@@ -6,7 +6,7 @@ use crate::measure::EpochMetrics;
 /// The reported epochs, in order and without gaps. Each `epoch` that is larger than the one before begins a new
 /// epoch. A program that continues after a kill reports the following epochs, and the earlier ones remain.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct ReportedMetrics {
     epochs: Vec<EpochMetrics>,
     /// The program's number of each epoch; −∞ if the program has not reported one.
     numbers: Vec<f64>,
@@ -23,7 +23,7 @@ pub(super) struct Told {
 /// The measures in a line.
 pub(super) type Measures = Vec<(String, Reading)>;
 
-impl Told {
+impl ReportedMetrics {
     /// Creates an empty value. `required` are the measures that must be finite numbers.
     pub(super) fn of<'a>(required: impl Iterator<Item = &'a str>) -> Self {
         Self { required: required.map(str::to_owned).collect(), ..Self::default() }
@@ -35,8 +35,8 @@ impl Told {
     }
 
     /// Adds the measures of a line. Returns whether they end an epoch.
-    pub(super) fn hear(&mut self, told: Measures) -> bool {
-        let number = told.iter().find_map(|(name, reading)| match reading {
+    pub(super) fn hear(&mut self, reported: Measures) -> bool {
+        let number = reported.iter().find_map(|(name, reading)| match reading {
             Reading::Number(number) if name == "epoch" => Some(*number),
             _ => None,
         });
@@ -50,12 +50,12 @@ impl Told {
                 }
             }
             (Some(mut again), None) => {
-                again.extend(told);
+                again.extend(reported);
                 self.again = Some(again);
                 return false;
             }
         }
-        self.take(told, number)
+        self.take(reported, number)
     }
 
     /// Records that the program has ended. If it was started again and reported measures without an epoch, it began
@@ -74,15 +74,15 @@ impl Told {
         self.lost = self.lost.filter(|lost| *lost <= count);
     }
 
-    fn take(&mut self, told: Measures, number: Option<f64>) -> bool {
-        let (told, others): (Vec<_>, Vec<_>) =
-            told.into_iter().partition(|(_, reading)| matches!(reading, Reading::Number(_)));
-        self.missing.retain(|(name, _)| told.iter().all(|(known, _)| known != name));
+    fn take(&mut self, reported: Measures, number: Option<f64>) -> bool {
+        let (reported, others): (Vec<_>, Vec<_>) =
+            reported.into_iter().partition(|(_, reading)| matches!(reading, Reading::Number(_)));
+        self.missing.retain(|(name, _)| reported.iter().all(|(known, _)| known != name));
         self.missing.extend(others.into_iter().filter_map(|(name, reading)| match reading {
             Reading::Other(text) => self.required.contains(&name).then_some((name, text)),
             Reading::Number(_) => None,
         }));
-        if told.is_empty() {
+        if reported.is_empty() {
             return false;
         }
         let new = match (number, self.last) {
@@ -102,7 +102,7 @@ impl Told {
         }
         self.last = number.or(self.last);
         if let Some(epoch) = self.epochs.last_mut() {
-            for (name, reading) in told.into_iter().filter(|(name, _)| name != "epoch") {
+            for (name, reading) in reported.into_iter().filter(|(name, _)| name != "epoch") {
                 let Reading::Number(value) = reading else { continue };
                 if !value.is_finite() && self.required.contains(&name) {
                     self.lost.get_or_insert(epoch.epoch);
@@ -171,8 +171,8 @@ mod tests {
         LineReader::of(&Study::new("train", "loss")).read(line).unwrap()
     }
 
-    fn told(lines: &[&str]) -> Told {
-        let mut all = Told::of(["loss"].into_iter());
+    fn reported(lines: &[&str]) -> ReportedMetrics {
+        let mut all = ReportedMetrics::of(["loss"].into_iter());
         for line in lines {
             if let Some(measures) = measures(line) {
                 all.hear(measures);
@@ -181,13 +181,13 @@ mod tests {
         all
     }
 
-    fn shown(told: &Told) -> Vec<String> {
-        told.epochs().iter().map(|epoch| serde_json::to_string(epoch).unwrap()).collect()
+    fn shown(reported: &ReportedMetrics) -> Vec<String> {
+        reported.epochs().iter().map(|epoch| serde_json::to_string(epoch).unwrap()).collect()
     }
 
     #[test]
     fn epochs_are_told_line_by_line_and_what_comes_without_one_belongs_to_the_last() {
-        let all = told(&[
+        let all = reported(&[
             "loading …",
             r#"{"epoch": 0, "loss": 2.5, "note": "text"}"#,
             r#"{"epoch": 0, "valid_loss": 3}"#,
@@ -204,24 +204,24 @@ mod tests {
 
     #[test]
     fn without_epochs_the_last_value_counts() {
-        let all = told(&[r#"{"loss": 2}"#, r#"{"loss": 1, "error": 0.5}"#]);
+        let all = reported(&[r#"{"loss": 2}"#, r#"{"loss": 1, "error": 0.5}"#]);
         assert_eq!(shown(&all), [r#"{"epoch":1,"loss":1.0,"error":0.5}"#]);
-        let first = told(&[r#"{"parameters": 7}"#, r#"{"epoch": 1, "loss": 1}"#]);
+        let first = reported(&[r#"{"parameters": 7}"#, r#"{"epoch": 1, "loss": 1}"#]);
         assert_eq!(shown(&first), [r#"{"epoch":1,"parameters":7.0,"loss":1.0}"#]);
     }
 
     /// Returns the losses after three epochs with these `numbers`, and a second start that reports `lines`.
     fn again(numbers: [f64; 3], lines: &[&str]) -> Vec<f64> {
-        let mut all = Told::of(["loss"].into_iter());
+        let mut all = ReportedMetrics::of(["loss"].into_iter());
         for (number, loss) in numbers.into_iter().zip([1.0, 0.5, 0.4]) {
-            let told = [("epoch", number), ("loss", loss)];
+            let reported = [("epoch", number), ("loss", loss)];
             all.hear(
-                told.map(|(name, number)| (name.to_owned(), Reading::Number(number))).to_vec(),
+                reported.map(|(name, number)| (name.to_owned(), Reading::Number(number))).to_vec(),
             );
         }
         all.start_again();
-        lines.iter().filter_map(|line| measures(line)).for_each(|told| {
-            all.hear(told);
+        lines.iter().filter_map(|line| measures(line)).for_each(|reported| {
+            all.hear(reported);
         });
         all.settle();
         all.epochs().iter().filter_map(|epoch| epoch.get("loss")).collect()
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn what_decides_and_is_null_in_the_end_is_missing() {
         let missing = |lines: &[&str]| {
-            told(lines).missing().map(|(name, text)| format!("{name} {text}")).unwrap_or_default()
+            reported(lines).missing().map(|(name, text)| format!("{name} {text}")).unwrap_or_default()
         };
         let value = r#"{"epoch": 1, "loss": 1}"#;
         assert_eq!(missing(&[value, r#"{"epoch": 2, "loss": null}"#]), "loss null");
@@ -259,21 +259,21 @@ mod tests {
         assert_eq!(missing(&[value, r#"{"epoch": 2, "loss": null}"#, r#"{"loss": 2}"#]), "");
         assert_eq!(missing(&[value, r#"{"epoch": 2, "other": null}"#]), "");
         // `null` makes no epoch and removes no value.
-        let all = told(&[value, r#"{"loss": null}"#]);
+        let all = reported(&[value, r#"{"loss": null}"#]);
         assert_eq!(shown(&all), [r#"{"epoch":1,"loss":1.0}"#]);
-        assert!(told(&[r#"{"loss": "mse"}"#]).epochs().is_empty());
+        assert!(reported(&[r#"{"loss": "mse"}"#]).epochs().is_empty());
     }
 
     #[test]
     fn what_is_no_number_is_a_run_that_diverged() {
         let all =
-            told(&[r#"{"epoch": 1, "loss": 1}"#, r#"{"epoch": 2, "loss": NaN, "x":-Infinity}"#]);
+            reported(&[r#"{"epoch": 1, "loss": 1}"#, r#"{"epoch": 2, "loss": NaN, "x":-Infinity}"#]);
         assert_eq!((all.lost(), all.kept().len(), all.ended().len()), (Some(2), 1, 1));
-        let other = told(&[r#"{"epoch": 1, "loss": 1, "x": NaN}"#, r#"{"epoch": 2, "loss": 2}"#]);
+        let other = reported(&[r#"{"epoch": 1, "loss": 1, "x": NaN}"#, r#"{"epoch": 2, "loss": 2}"#]);
         assert_eq!((other.lost(), other.kept().len()), (None, 2));
         assert_eq!((other.kept()[0].get("x"), other.kept()[0].get("loss")), (None, Some(1.0)));
         // The first line counts too.
-        let first = told(&[r#"{"loss": NaN}"#, r#"{"loss": 1}"#]);
+        let first = reported(&[r#"{"loss": NaN}"#, r#"{"loss": 1}"#]);
         assert_eq!((first.lost(), first.kept().len(), first.ended().len()), (Some(1), 0, 0));
     }
 }
