@@ -56,7 +56,9 @@ pub(crate) fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::R
 
 /// Runs `work`. On Windows, retries it for a second, because Windows refuses many operations on a file while another
 /// process has it open, such as another worker or a virus scanner.
-pub(crate) fn retry_while_in_use<T>(mut work: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
+pub(crate) fn retry_while_in_use<T>(
+    mut work: impl FnMut() -> std::io::Result<T>,
+) -> std::io::Result<T> {
     const SHARING_VIOLATION: i32 = 32;
     let is_in_use = |error: &std::io::Error| {
         error.kind() == ErrorKind::PermissionDenied

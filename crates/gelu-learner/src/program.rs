@@ -10,7 +10,9 @@ use burn::train::InferenceStep;
 use gelu_compare::extension::extend;
 use gelu_compare::measure::{Measure, Split};
 use gelu_compare::output::complain;
-use gelu_compare::program::{ProgramBody, WrapsFunction, DeviceNames, ProgramOf, Study, StudyRun, Work, note_executable};
+use gelu_compare::program::{
+    DeviceNames, ProgramBody, ProgramOf, Study, StudyRun, Work, WrapsFunction, note_executable,
+};
 use gelu_compare::runs::{ClaimedRun, Comparison, Environment, RunStatus, Spec};
 use gelu_compare::setting::Role;
 use gelu_compare::worker::{Control, Cores, Trainer};

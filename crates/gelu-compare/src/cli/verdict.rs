@@ -4,7 +4,7 @@ use crate::measure::{Direction, Measure, NoWorse, Scale};
 use crate::output::print;
 use crate::pack;
 use crate::report::{forest_svg, png, strips};
-use crate::scores::{self, Columns, TableVerdict, Question, ScoresDocument, Table};
+use crate::scores::{self, Columns, Question, ScoresDocument, Table, TableVerdict};
 use crate::{Error, Result};
 use clap::Args;
 use std::fs::File;
@@ -221,7 +221,12 @@ fn draw(svg: &str, path: &Path) -> Result<()> {
 }
 
 /// Returns a sentence with details for each comparison, and the error rate of the verdicts.
-fn sentences(columns: &Columns, question: &Question, left_out: usize, judged: &[TableVerdict]) -> String {
+fn sentences(
+    columns: &Columns,
+    question: &Question,
+    left_out: usize,
+    judged: &[TableVerdict],
+) -> String {
     let wrap = |text: &str| {
         let options = textwrap::Options::new(TERMINAL).subsequent_indent("  ");
         format!("{}\n", textwrap::fill(text, options))

@@ -1,7 +1,7 @@
 use super::colours::colour_of;
 use super::symbols::key;
 use crate::comparison::{Difference, Headings, Verdict, Wording, differences};
-use crate::report::{ForestPanel, Mark, cuts, forest, strip, missing_intervals};
+use crate::report::{ForestPanel, Mark, cuts, forest, missing_intervals, strip};
 use crate::runs::ComparisonSnapshot;
 use crate::setting::{Axis, Role};
 use ratatui::buffer::Buffer;

@@ -293,7 +293,11 @@ impl DecisionFlags {
     }
 
     /// Creates the comparison's folder, or joins the existing one.
-    pub(super) fn make_folder(&self, study: &Study, on: &DeviceNames) -> Result<ComparisonFolder<Study>> {
+    pub(super) fn make_folder(
+        &self,
+        study: &Study,
+        on: &DeviceNames,
+    ) -> Result<ComparisonFolder<Study>> {
         let out = self.out(study)?;
         let before = ComparisonFolder::open(&out).and_then(|folder| folder.comparison()).ok();
         let asked = self.comparison(study, on, &out)?;

@@ -38,7 +38,11 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens this holder's journal. Adds the reports of earlier sessions to `told`, and records another start, unless
     /// the program has ended successfully.
-    pub(super) fn open(run: &ClaimedRun<StudyRun>, study: &Study, reported: &mut ReportedMetrics) -> Result<Self> {
+    pub(super) fn open(
+        run: &ClaimedRun<StudyRun>,
+        study: &Study,
+        reported: &mut ReportedMetrics,
+    ) -> Result<Self> {
         let before = run.generations(NAME)?;
         let ended = match before.last() {
             Some(latest) => read(latest, study, reported).map_err(Error::io("read", latest))?,

@@ -69,7 +69,12 @@ impl Judge {
         }
         reading.read_contents(&mut study)?;
         let json = execution.shown.json;
-        let done = execution.carry_out(&study, &decided, &DeviceNames::default(), Workers::of_commands())?;
+        let done = execution.carry_out(
+            &study,
+            &decided,
+            &DeviceNames::default(),
+            Workers::of_commands(),
+        )?;
         let Some(done) = done else { return Ok(ExitCode::SUCCESS) };
         // Failed runs and interruptions take precedence over verdicts; failed exports do not.
         let code = done.exit_code()?;

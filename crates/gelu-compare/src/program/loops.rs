@@ -1,5 +1,5 @@
 use super::executable::note_executable;
-use super::{ProgramBody, BoxError, WrapsFunction, Run, Study, StudyRun, Work};
+use super::{BoxError, ProgramBody, Run, Study, StudyRun, Work, WrapsFunction};
 use crate::Result;
 use crate::runs::{ClaimedRun, Comparison, Environment, RunStatus};
 use crate::worker::{Control, Cores, Trainer, conclude};

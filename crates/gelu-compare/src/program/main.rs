@@ -1,5 +1,5 @@
 use super::execution::{Execution, Workers};
-use super::flags::{DecisionFlags, ReadingFlags, AxisFlags};
+use super::flags::{AxisFlags, DecisionFlags, ReadingFlags};
 use super::shared::{Shared, goes_on_with, said};
 use super::{DeviceNames, Processes, Study, Template};
 use crate::Result;

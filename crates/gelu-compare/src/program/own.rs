@@ -1,8 +1,8 @@
 use super::execution::{Execution, Workers};
-use super::flags::{DecisionFlags, AxisFlags};
+use super::flags::{AxisFlags, DecisionFlags};
 use super::shared::{Shared, goes_on_with, said};
 use super::train::Train;
-use super::{ProgramBody, WrapsFunction, Processes, Study, Work, executable};
+use super::{Processes, ProgramBody, Study, Work, WrapsFunction, executable};
 use crate::Result;
 use crate::cli::{Submission, Workforce};
 use crate::measure::Measure;
@@ -163,7 +163,11 @@ enum OwnCommand<F: Args> {
 }
 
 /// Applies the flags to the program's own study.
-fn asked<B: ProgramBody>(mut study: Study, varied: AxisFlags, body: &B) -> Result<(Study, DecisionFlags)> {
+fn asked<B: ProgramBody>(
+    mut study: Study,
+    varied: AxisFlags,
+    body: &B,
+) -> Result<(Study, DecisionFlags)> {
     let varied = varied.of(&study)?;
     let decided = varied.decided.clone();
     decided.change(&mut study)?;
@@ -209,7 +213,12 @@ struct OwnSubmit<F: Args> {
 }
 
 impl<F: Args> OwnSubmit<F> {
-    fn run<B: ProgramBody<Flags = F>>(self, study: Study, body: &B, tool: &str) -> Result<ExitCode> {
+    fn run<B: ProgramBody<Flags = F>>(
+        self,
+        study: Study,
+        body: &B,
+        tool: &str,
+    ) -> Result<ExitCode> {
         let Self { varied, flags, submission } = self;
         let on = body.on(&flags)?;
         let (study, decided) = asked(study, varied, body)?;

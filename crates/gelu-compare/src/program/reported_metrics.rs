@@ -251,7 +251,10 @@ mod tests {
     #[test]
     fn what_decides_and_is_null_in_the_end_is_missing() {
         let missing = |lines: &[&str]| {
-            reported(lines).missing().map(|(name, text)| format!("{name} {text}")).unwrap_or_default()
+            reported(lines)
+                .missing()
+                .map(|(name, text)| format!("{name} {text}"))
+                .unwrap_or_default()
         };
         let value = r#"{"epoch": 1, "loss": 1}"#;
         assert_eq!(missing(&[value, r#"{"epoch": 2, "loss": null}"#]), "loss null");
@@ -266,10 +269,13 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_a_run_that_diverged() {
-        let all =
-            reported(&[r#"{"epoch": 1, "loss": 1}"#, r#"{"epoch": 2, "loss": NaN, "x":-Infinity}"#]);
+        let all = reported(&[
+            r#"{"epoch": 1, "loss": 1}"#,
+            r#"{"epoch": 2, "loss": NaN, "x":-Infinity}"#,
+        ]);
         assert_eq!((all.lost(), all.kept().len(), all.ended().len()), (Some(2), 1, 1));
-        let other = reported(&[r#"{"epoch": 1, "loss": 1, "x": NaN}"#, r#"{"epoch": 2, "loss": 2}"#]);
+        let other =
+            reported(&[r#"{"epoch": 1, "loss": 1, "x": NaN}"#, r#"{"epoch": 2, "loss": 2}"#]);
         assert_eq!((other.lost(), other.kept().len()), (None, 2));
         assert_eq!((other.kept()[0].get("x"), other.kept()[0].get("loss")), (None, Some(1.0)));
         // The first line counts too.

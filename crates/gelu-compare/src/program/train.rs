@@ -38,7 +38,11 @@ pub(super) struct Train<F: Args> {
 }
 
 impl<F: Args> Train<F> {
-    pub(super) fn run<B: ProgramBody<Flags = F>>(self, mut study: Study, body: &B) -> Result<ExitCode> {
+    pub(super) fn run<B: ProgramBody<Flags = F>>(
+        self,
+        mut study: Study,
+        body: &B,
+    ) -> Result<ExitCode> {
         let Self { set, seed, out, plain, keep_going, flags } = self;
         body.declare(&mut study);
         study.validate()?;

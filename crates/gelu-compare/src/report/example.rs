@@ -1,6 +1,6 @@
 //! A forest plot for tests: one arm with three seeds, in two contexts.
 
-use super::{ForestEntry, Forest};
+use super::{Forest, ForestEntry};
 use crate::comparison::statistics::Plan;
 use crate::comparison::{Finding, Rule, Scores, Wording};
 use crate::measure::Measure;

@@ -40,7 +40,7 @@ pub use document::{
 #[cfg(feature = "figures")]
 pub use draw::svg;
 pub use figure::{Curve, Figure, NamedFigure, Panel, figures};
-pub use forest::{ForestEntry, Forest, ForestPanel, ForestRow};
+pub use forest::{Forest, ForestEntry, ForestPanel, ForestRow};
 #[cfg(feature = "figures")]
 pub use forest_svg::svg as forest_svg;
 pub use heat::{HeatMap, HeatRow};

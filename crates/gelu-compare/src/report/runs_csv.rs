@@ -32,7 +32,7 @@ pub fn runs_csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     let axes: Vec<&str> = snapshot.axes.iter().map(|axis| axis.column()).collect();
     let measures: Vec<&str> =
         snapshot.columns().into_iter().filter(|name| !axes.contains(name)).collect();
-    let compared = Role::ForestEntry.of(&snapshot.axes).count();
+    let compared = Role::Compared.of(&snapshot.axes).count();
     let before = ["experiment", "data", "synthetic", "device", "label"];
     let of_run = [
         "seed",
@@ -75,7 +75,7 @@ fn line<'a>(
     };
     let reported = reported_epoch(snapshot, run);
     let mut setting = setting(snapshot, run);
-    let arm = run.key.setting.of_role(&snapshot.axes, Role::ForestEntry);
+    let arm = run.key.setting.of_role(&snapshot.axes, Role::Compared);
     setting.insert(compared, Some(snapshot.label(&arm)));
     Line {
         experiment: &snapshot.experiment,

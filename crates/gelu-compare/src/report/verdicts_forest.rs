@@ -1,7 +1,7 @@
 //! The forest plot of a comparison.
 
 use super::captions::data_of;
-use super::{ForestEntry, Forest};
+use super::{Forest, ForestEntry};
 use crate::comparison::differences;
 use crate::runs::ComparisonSnapshot;
 

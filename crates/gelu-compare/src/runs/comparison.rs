@@ -1,5 +1,5 @@
 use super::lease;
-use super::{DataSource, Description, Design, Experiment, RunKey, Spec, DataAndBackend};
+use super::{DataAndBackend, DataSource, Description, Design, Experiment, RunKey, Spec};
 use crate::measure::Criterion;
 use crate::{Error, Result};
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
 //! Comparisons that a program can only show, because another program made them.
 
-use super::{Description, Design, Experiment, RunKey, Spec, Stage, DataAndBackend};
+use super::{DataAndBackend, Description, Design, Experiment, RunKey, Spec, Stage};
 use crate::measure::{EpochMetrics, Measure, Reported};
 use crate::setting::{Axis, Setting, Value};
 use crate::{Error, Result};

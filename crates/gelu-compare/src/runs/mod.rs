@@ -39,7 +39,7 @@ pub use data_source::DataSource;
 pub use description::Description;
 pub use design::{Design, FigureSpec, Panels};
 pub use environment::Environment;
-pub use experiment::{Experiment, DataAndBackend};
+pub use experiment::{DataAndBackend, Experiment};
 pub use folder::RunFolder;
 pub(crate) use folder::is_whole;
 pub use foreign::Foreign;

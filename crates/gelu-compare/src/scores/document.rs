@@ -1,7 +1,7 @@
-use super::{Columns, TableVerdict, Question};
+use super::{Columns, Question, TableVerdict};
 use crate::comparison::Finding;
 use crate::measure::{Direction, NoWorse};
-use crate::report::{ForestEntry, Forest};
+use crate::report::{Forest, ForestEntry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -107,7 +107,11 @@ pub(crate) fn forest(
         }
         // The first colour is the baseline's.
         let position = 1 + arms.iter().position(|arm| *arm == one.arm.value).unwrap_or(0);
-        compared.push(ForestEntry { panel: context(columns, one), position, finding: &one.finding });
+        compared.push(ForestEntry {
+            panel: context(columns, one),
+            position,
+            finding: &one.finding,
+        });
     }
     // In the file, rows of one panel need not be adjacent.
     compared.sort_by_key(|one| {

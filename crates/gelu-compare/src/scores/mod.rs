@@ -11,6 +11,6 @@ mod tasks;
 pub use columns::Columns;
 pub use document::{ScoreDocument, ScoresDocument};
 pub(crate) use document::{context, forest};
-pub use judge::{TableVerdict, Question, judge};
+pub use judge::{Question, TableVerdict, judge};
 pub use table::{Arm, Score, Table};
 pub use tasks::judge_over_tasks;

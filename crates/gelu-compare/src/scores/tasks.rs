@@ -1,6 +1,6 @@
 //! Judges a table over tasks.
 
-use super::judge::{TableVerdict, Pair, Question, distinct};
+use super::judge::{Pair, Question, TableVerdict, distinct};
 use super::{Arm, Columns, Table};
 use crate::comparison::statistics::Plan;
 use crate::comparison::{Rule, Scores, Task, over_tasks};

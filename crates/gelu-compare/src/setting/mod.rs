@@ -7,7 +7,7 @@ mod value;
 
 #[cfg(test)]
 pub(crate) use axis::COLUMNS;
-pub use axis::{Axis, Label, Role, AxisWords};
+pub use axis::{Axis, AxisWords, Label, Role};
 pub use given::Setting;
 pub(crate) use given::as_typed;
 pub use value::Value;

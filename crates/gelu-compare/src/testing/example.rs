@@ -4,7 +4,7 @@ use crate::comparison::statistics::Plan;
 use crate::extension::Extras;
 use crate::measure::{Criterion, EpochMetrics, Measure, Reported, Unit};
 use crate::runs::{ComparisonSnapshot, FigureSpec, RunKey, RunSnapshot, RunStatus, Stage};
-use crate::setting::{Axis, Label, Role, Setting, Value, AxisWords};
+use crate::setting::{Axis, AxisWords, Label, Role, Setting, Value};
 use serde_json::Map;
 
 const EPOCHS: usize = 12;

@@ -3,7 +3,7 @@ use super::print;
 use super::suggested::Suggested;
 use crate::data::download::{self, Fetched};
 use crate::data::synthetic::files;
-use crate::data::{self, DataRequest, Availability, mnist, prepared};
+use crate::data::{self, Availability, DataRequest, mnist, prepared};
 use crate::{Error, Result};
 use clap::{Args, Subcommand};
 use gelu_compare::cli::count;

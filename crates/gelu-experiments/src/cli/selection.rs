@@ -118,7 +118,10 @@ impl Selection {
     }
 
     /// Returns the recipe together with its data and devices.
-    pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<SelectedRecipe> {
+    pub(super) fn resolve(
+        self,
+        vary: impl FnOnce(&mut Recipe) -> Result<()>,
+    ) -> Result<SelectedRecipe> {
         let is_built_in = self.recipe.is_none();
         let made = self.made()?;
         let mut recipe = self.recipe(made.as_ref(), vary)?;

@@ -5,7 +5,7 @@ use crate::recipe::{Recipe, measures};
 use crate::training::{Display, Splits, train};
 use clap::Args;
 use clap::builder::TypedValueParser;
-use gelu_compare::cli::{ByHand, Telling, Trained};
+use gelu_compare::cli::{ByHand, Telling, TrainedRun};
 use gelu_compare::cli::{number, whole};
 use gelu_compare::dashboard::epoch_line;
 use gelu_compare::runs::{Experiment, RunKey, Spec, Stage};
@@ -88,7 +88,7 @@ fn one(flag: Option<f64>, recipe: &[f64]) -> Vec<f64> {
 }
 
 /// Returns a line about the reported epoch.
-fn reported(trained: &Trained<Recipe>, primary: &str) -> String {
+fn reported(trained: &TrainedRun<Recipe>, primary: &str) -> String {
     let (folder, spec) = (trained.run.folder(), trained.run.spec());
     let snapshot = folder.snapshot(spec, trained.silence);
     let Some(reported) = spec.reported_epoch(&snapshot.epochs) else { return String::new() };

@@ -2,8 +2,8 @@ use super::audio::Analysis;
 use super::cifar::{self, Cifar};
 use super::prepared::{Key, prepared};
 use super::{
-    DataRequest, DataKind, DataSet, DataSetInfo, ImageSet, PointSet, corpus, data_home, digits, mnist,
-    own, points, spoken_digits, timit, tweets,
+    DataKind, DataRequest, DataSet, DataSetInfo, ImageSet, PointSet, corpus, data_home, digits,
+    mnist, own, points, spoken_digits, timit, tweets,
 };
 use crate::{Error, Result};
 use gelu_compare::suggestion::unknown;

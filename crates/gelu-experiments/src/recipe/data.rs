@@ -1,6 +1,6 @@
 use super::NetworkRecipe;
 use super::limits::{self, MOST_EXAMPLES};
-use crate::data::{Asked, Augmentation, Normalisation, Pixels};
+use crate::data::{Augmentation, DataRequest, Normalisation, Pixels};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -141,19 +141,19 @@ impl DataRecipe {
     }
 
     /// Returns the request for loading the set for a network.
-    pub(crate) fn asked_for(&self, network: &NetworkRecipe) -> Asked {
+    pub(crate) fn asked_for(&self, network: &NetworkRecipe) -> DataRequest {
         // An autoencoder predicts neither classes nor numbers.
         let numbers = match network {
             _ if self.set != "csv" => None,
             NetworkRecipe::Regression { .. } => Some(true),
             _ => network.classifies().then_some(false),
         };
-        Asked { numbers, ..self.asked() }
+        DataRequest { numbers, ..self.asked() }
     }
 
     /// Returns the request for the set, whatever the network predicts.
-    pub(crate) fn asked(&self) -> Asked {
+    pub(crate) fn asked(&self) -> DataRequest {
         let Self { set, target, targets, split, ignore, keep, header, size, .. } = self.clone();
-        Asked { set, target, targets, split, ignore, keep, header, numbers: None, size }
+        DataRequest { set, target, targets, split, ignore, keep, header, numbers: None, size }
     }
 }

@@ -10,8 +10,8 @@ use gelu_compare::comparison::ALPHA;
 use gelu_compare::measure::{Measure, Split};
 use gelu_compare::report::TrivialRow;
 use gelu_compare::runs::RunKey;
-use gelu_compare::runs::{Design, Experiment, DataAndBackend};
-use gelu_compare::setting::{Axis, Label, Role, Setting, Value, AxisWords};
+use gelu_compare::runs::{DataAndBackend, Design, Experiment};
+use gelu_compare::setting::{Axis, AxisWords, Label, Role, Setting, Value};
 use gelu_core::Activation;
 use gelu_learner::activation::{NamedActivation, TargetFormula};
 use gelu_learner::networks::AMPLITUDES;
@@ -324,7 +324,8 @@ impl RunSpec {
     ) -> Option<Self> {
         let rate = |axis| key.setting.number(axis);
         let dropout = if formula.is_some() { 0.0 } else { rate(DROPOUT) };
-        let (learning_rate, DataAndBackend { backend, data_fingerprint }) = (rate(LEARNING_RATE), *with);
+        let (learning_rate, DataAndBackend { backend, data_fingerprint }) =
+            (rate(LEARNING_RATE), *with);
         Self::new(recipe, activation, learning_rate, dropout, key.seed, backend, data_fingerprint)
             .of_formula(formula)
             .of_stage(key.stage)

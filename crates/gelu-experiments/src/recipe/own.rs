@@ -4,7 +4,7 @@ use super::Recipe;
 use crate::data::catalogue::file_for_folder;
 use crate::data::own::checks::name_of;
 use crate::data::pictures::Folders;
-use crate::data::{Asked, Table, TableSet, Target, own};
+use crate::data::{DataRequest, Table, TableSet, Target, own};
 use crate::{Error, Result};
 use gelu_compare::names::check_file_name;
 use std::path::Path;
@@ -27,7 +27,7 @@ impl OwnRecipe {
     /// # Errors
     ///
     /// If the table cannot be read.
-    pub fn of_table(asked: &Asked, place: &Path) -> Result<Self> {
+    pub fn of_table(asked: &DataRequest, place: &Path) -> Result<Self> {
         // Without a target, reading fails with a list of the columns.
         let set: TableSet = own::table::read(asked, place)?;
         asked.validate()?;
@@ -39,7 +39,7 @@ impl OwnRecipe {
     /// # Errors
     ///
     /// If the folders or an image in them cannot be read.
-    pub fn of_pictures(asked: &Asked, place: &Path) -> Result<Self> {
+    pub fn of_pictures(asked: &DataRequest, place: &Path) -> Result<Self> {
         asked.validate()?;
         if place.is_file() {
             return Err(file_for_folder("pictures", place));
@@ -92,7 +92,7 @@ fn list(names: &[String]) -> String {
     names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
 }
 
-fn table_text(asked: &Asked, place: &Path, table: &Table) -> String {
+fn table_text(asked: &DataRequest, place: &Path, table: &Table) -> String {
     let name = name(place);
     let target = table.target_name();
     let (kind, primary) = match &table.target {
@@ -238,8 +238,8 @@ mod tests {
         (folder, path)
     }
 
-    fn asked(target: &str) -> Asked {
-        Asked { target: Some(target.to_owned()), ..Asked::from("csv") }
+    fn asked(target: &str) -> DataRequest {
+        DataRequest { target: Some(target.to_owned()), ..DataRequest::from("csv") }
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
         let Recipe { name, network, data, .. } = &made.recipe;
         assert_eq!((name.as_str(), network.kind()), ("my-table", "classifier"));
         assert_eq!(data.place.as_deref(), Some(path.as_path()));
-        let ignoring = Asked { ignore: vec!["y z".into()], ..asked("kind") };
+        let ignoring = DataRequest { ignore: vec!["y z".into()], ..asked("kind") };
         let made = OwnRecipe::of_table(&ignoring, &path).unwrap();
         assert_eq!(made.recipe.data.ignore, ["y z"]);
         let made = OwnRecipe::of_table(&asked("x"), &path).unwrap();

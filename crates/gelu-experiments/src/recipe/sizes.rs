@@ -4,7 +4,7 @@ use super::{ComparisonRecipe, NetworkRecipe, Recipe};
 use crate::runs::RunSpec;
 use crate::{Error, Result};
 use gelu_compare::runs::RunKey;
-use gelu_compare::setting::{Axis, Label, Role, Setting, Value, AxisWords};
+use gelu_compare::setting::{Axis, AxisWords, Label, Role, Setting, Value};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -210,7 +210,7 @@ impl RunSpec {
 mod tests {
     use super::*;
     use gelu_compare::runs::Spec;
-    use gelu_compare::runs::{Experiment, DataAndBackend};
+    use gelu_compare::runs::{DataAndBackend, Experiment};
 
     const WITH: DataAndBackend<'_> = DataAndBackend { backend: "flex", data_fingerprint: "abc" };
 

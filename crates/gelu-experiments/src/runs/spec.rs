@@ -105,7 +105,7 @@ impl RunSpec {
     }
 
     /// Returns the request for loading the data set.
-    pub fn asked(&self) -> crate::data::Asked {
+    pub fn asked(&self) -> crate::data::DataRequest {
         self.data.asked_for(&self.network)
     }
 

@@ -15,7 +15,7 @@ use gelu_experiments::data::cifar::{self, Cifar};
 use gelu_experiments::data::own::table;
 use gelu_experiments::data::synthetic::{self, pictures};
 use gelu_experiments::data::tweets::{TAGS, WordVectors, parse_tweets};
-use gelu_experiments::data::{Asked, idx, spoken_digits, timit};
+use gelu_experiments::data::{DataRequest, idx, spoken_digits, timit};
 use gelu_experiments::{Error, Result};
 use gelu_learner::networks::{Outcomes, TestGroups};
 use gelu_learner::networks::{outcomes_to_bytes, parse_outcomes};
@@ -179,7 +179,7 @@ fn tables() {
             "1\ttrain\tx\n2\ttest\ty\n?\tTrain\ty\n4\tval\tx\n".repeat(3)
         ),
     ];
-    let asked = Asked { target: Some("class".into()), ..Asked::from("csv") };
+    let asked = DataRequest { target: Some("class".into()), ..DataRequest::from("csv") };
     fuzz(&valid.map(String::into_bytes), |path, bytes| {
         let set = table::parse(&asked, path, bytes)?;
         let [table] = &set.tables[..] else { panic!("one file is one table") };

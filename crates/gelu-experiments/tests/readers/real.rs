@@ -1,6 +1,6 @@
 //! Tests from real files to examples; skipped with a message if the files are missing.
 
-use gelu_experiments::data::tweets::{self, Found, WordVectors, parse_tweets};
+use gelu_experiments::data::tweets::{self, VectorsFile, WordVectors, parse_tweets};
 use gelu_experiments::data::{Windows, cifar, spoken_digits};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,10 +40,10 @@ fn one_word_in_thirty_five_of_the_tweets_is_unknown() {
         let bytes = std::fs::read(&path).unwrap();
         let tweets = parse_tweets(&path, &bytes).unwrap();
         let words = tweets.iter().flat_map(|tweet| &tweet.words);
-        let found: Vec<Found> = words.map(|word| vectors.row(word).1).collect();
+        let found: Vec<VectorsFile> = words.map(|word| vectors.row(word).1).collect();
         // The tweets are in lower case, except for marks whose vectors have the same spelling.
-        assert!(!found.contains(&Found::LowerCase));
-        found.iter().filter(|&&found| found == Found::Unknown).count()
+        assert!(!found.contains(&VectorsFile::LowerCase));
+        found.iter().filter(|&&found| found == VectorsFile::Unknown).count()
     });
     // A separate script counted these in the same files.
     assert_eq!(unknown, [422, 153, 205]);

@@ -7,9 +7,9 @@ use super::step;
 use crate::measure::EpochMetrics;
 use crate::pipe::{Pipe, Reading, wait};
 use crate::program::journal::Journal;
-use crate::program::output::{OutputLog, Lines};
-use crate::program::reports::Reports;
+use crate::program::output::{Lines, OutputLog};
 use crate::program::reported_metrics::ReportedMetrics;
+use crate::program::reports::Reports;
 use crate::program::transcript::{self, Transcript};
 use crate::program::{Study, StudyRun, orphan};
 use crate::runs::{ClaimedRun, Experiment, RunStatus, Spec};
@@ -274,7 +274,9 @@ impl Running<'_> {
             return self.failed(&self.killed_before.explain(MemoryKills::now(), status));
         }
         let reports = &self.text.reports;
-        if let Some(problem) = reports.unreadable().or_else(|| reports.no_number(&self.text.reported)) {
+        if let Some(problem) =
+            reports.unreadable().or_else(|| reports.no_number(&self.text.reported))
+        {
             return self.failed(&problem);
         }
         let epochs = self.text.reported.kept();

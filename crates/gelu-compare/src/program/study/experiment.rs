@@ -5,7 +5,7 @@ use crate::Result;
 use crate::measure::{Measure, Reported};
 use crate::program::Files;
 use crate::program::study_run::{BestBy, StudyRun};
-use crate::runs::{Design, Experiment, RunKey, Spec, DataAndBackend};
+use crate::runs::{DataAndBackend, Design, Experiment, RunKey, Spec};
 use crate::setting::{Role, Setting, Value};
 use std::time::Duration;
 

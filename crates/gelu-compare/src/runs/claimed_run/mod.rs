@@ -6,7 +6,7 @@ mod generations;
 mod sessions;
 mod writing;
 
-use super::lease::{PreviousLease, Claim, Durable, Lease, Watch};
+use super::lease::{Claim, Durable, Lease, PreviousLease, Watch};
 use super::provenance::Provenance;
 use super::{Holder, RunFolder, Spec, StatusFile};
 use crate::Result;

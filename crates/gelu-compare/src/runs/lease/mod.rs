@@ -7,7 +7,7 @@ mod state;
 pub use holder::{Holder, Watch};
 pub(super) use state::create_state;
 
-use crate::files::{retry_while_in_use, read_bytes, rename, sync, sync_folder};
+use crate::files::{read_bytes, rename, retry_while_in_use, sync, sync_folder};
 use crate::{Error, Result, host};
 use holder::{HOLDER, is_recent, read_holder, to_json};
 use lock::{Refused, is_locked, lock, lock_path};

@@ -22,4 +22,4 @@ mod vectors;
 
 pub use folder::{FILES, is_present, read, write_synthetic};
 pub use tagged::{TAGS, Tweet, parse_tweets};
-pub use vectors::{VectorsFile, TWEET_END, UNKNOWN, WordVectors};
+pub use vectors::{TWEET_END, UNKNOWN, VectorsFile, WordVectors};

@@ -185,7 +185,8 @@ mod tests {
 
     #[test]
     fn words_are_looked_up_as_written_then_in_lower_case() {
-        let found: Vec<VectorsFile> = ["I", "Won't", "nope"].map(|word| vectors().row(word).1).into();
+        let found: Vec<VectorsFile> =
+            ["I", "Won't", "nope"].map(|word| vectors().row(word).1).into();
         assert_eq!(found, [VectorsFile::Exact, VectorsFile::LowerCase, VectorsFile::Unknown]);
         assert_eq!((vectors().len(), vectors().width()), (5, 2));
     }

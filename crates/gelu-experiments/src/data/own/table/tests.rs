@@ -26,7 +26,8 @@ fn all(table: &Table, seed: u64) -> TableParts {
 fn columns_are_scaled_by_the_rows_that_are_trained_on() {
     let text = "id,part,size,colour,kind\n\
         1,train,1,red,10\n2,train,3,blue,9\n3,valid,5,red,9\n4,test,-1,blue,10\n";
-    let asked = DataRequest { split: Some("part".into()), ignore: vec!["id".into()], ..asked("kind") };
+    let asked =
+        DataRequest { split: Some("part".into()), ignore: vec!["id".into()], ..asked("kind") };
     let table = of(&asked, text).unwrap();
     assert_eq!((table.target.classes(), table.width()), (2, 3));
     let TableParts { parts: [train, valid, test], .. } = all(&table, 1);

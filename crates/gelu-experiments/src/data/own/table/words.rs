@@ -2,7 +2,7 @@
 
 use super::column::Content;
 use super::sheet::Sheet;
-use super::{DataRequest, Column, Result, Table, Target, check_file, from_utf8, read_bytes, shown};
+use super::{Column, DataRequest, Result, Table, Target, check_file, from_utf8, read_bytes, shown};
 use std::path::Path;
 
 /// The largest number of omitted columns to list individually.
