@@ -38,7 +38,7 @@ fn json_is_one_document_and_nothing_else() {
     let arguments = both(&["--json", "--dropout", "0,0.5"]);
     let text = sandbox.run(&arguments).success();
     let document: Document = serde_json::from_str(&text).unwrap();
-    assert_eq!(document.schema, "gelu-comparison/4");
+    assert_eq!(document.schema, "gelu-comparison/5");
     assert!(document.data.synthetic);
     assert_eq!((document.runs.len(), document.arms.len()), (4, 4));
     for run in &document.runs {
