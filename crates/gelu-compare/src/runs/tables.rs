@@ -59,7 +59,7 @@ pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
         match epoch.parse::<usize>() {
             Ok(epoch) if epoch == index + 1 => {}
             Ok(epoch) => {
-                let problem = format!("epoch {epoch} stands where {} belongs", index + 1);
+                let problem = format!("expected epoch {}, found epoch {epoch}", index + 1);
                 return Err(refuse(line, problem));
             }
             Err(_) => {
