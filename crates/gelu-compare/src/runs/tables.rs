@@ -64,7 +64,7 @@ pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
             }
             Err(_) => {
                 let epoch = crate::names::printable(epoch);
-                return Err(refuse(line, format!("`{epoch}` is no epoch")));
+                return Err(refuse(line, format!("`{epoch}` is not an epoch")));
             }
         }
         let mut values = Vec::with_capacity(names.len());
@@ -73,7 +73,7 @@ pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
                 "" => None,
                 text => Some(text.parse::<f64>().map_err(|_| {
                     let text = crate::names::printable(text);
-                    refuse(line, format!("{name} is `{text}`, which is no number"))
+                    refuse(line, format!("{name} is `{text}`, which is not a number"))
                 })?),
             };
             if let Some(value) = value.filter(|value| !value.is_finite()) {
