@@ -131,7 +131,7 @@ fn main() -> ExitCode {
         return compare();
     }
     let number =
-        |text: &str| text.parse().map_err(|_| Error::Usage(format!("{text} is no number")));
+        |text: &str| text.parse().map_err(|_| Error::Usage(format!("{text} is not a number")));
     let predicted = number(x).and_then(|x| predict([x, number(y)?]));
     match predicted {
         Ok(text) => println!("{text}"),

@@ -32,7 +32,7 @@ impl Directive {
         match !value.is_empty() && value.chars().all(allowed) {
             true => Ok(Self::plain(option, value)),
             false => Err(Error::Usage(format!(
-                "--{option} `{}` cannot stand in a Slurm script; it takes letters, digits and -_.:,+@",
+                "--{option} `{}` cannot be written into a Slurm script; it takes letters, digits and -_.:,+@",
                 printable(value)
             ))),
         }
@@ -49,7 +49,7 @@ impl Directive {
         let folder = super::shell::utf8(folder)?;
         if folder.chars().any(|c| c.is_control() || c == '"' || c == '\\') {
             return Err(Error::Usage(format!(
-                "the path {} cannot stand in a Slurm script; choose a folder without quotes (\"), \
+                "the path {} cannot be written into a Slurm script; choose a folder without quotes (\"), \
                  backslashes and control characters",
                 printable(folder)
             )));

@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn runs_fail_alike_by_exit_code_and_last_line_whatever_numbers_and_paths_are_in_it() {
         let alike = |reasons: &[&str]| common_failure(&failing(reasons)).is_some();
-        let code = |code: u8| format!("it ended with exit code {code}; it said last: x");
+        let code = |code: u8| format!("it ended with exit code {code}; its last output: x");
         assert!(alike(&[&code(1), &code(1)]));
         assert!(!alike(&[&code(1), &code(2)]), "another exit code");
         assert!(!alike(&[&code(1)]), "one arm has not failed yet");

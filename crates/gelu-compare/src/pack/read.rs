@@ -96,7 +96,7 @@ fn fill(file: &Path, folder: &Path) -> Result<()> {
     let records = archive.entry("runs.json")?;
     let (Some(plan), Some(records)) = (plan, records) else {
         let advice = "name a file that `gelu-compare pack` wrote, or a comparison's folder";
-        return Err(Error::data(file, Place::File, "is no packed comparison", advice));
+        return Err(Error::data(file, Place::File, "is not a packed comparison", advice));
     };
     let runs = folder.join("runs");
     fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
@@ -161,7 +161,7 @@ impl<'a> Archive<'a> {
     fn open(path: &'a Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io("read", path))?;
         let entries = ZipArchive::new(BufReader::new(file)).map_err(|error| {
-            let problem = format!("is no packed comparison ({})", problem(&error));
+            let problem = format!("is not a packed comparison ({})", problem(&error));
             let advice = "name a file that `gelu-compare pack` wrote, or a comparison's folder";
             Error::data(path, Place::File, problem, advice)
         })?;

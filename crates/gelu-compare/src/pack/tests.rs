@@ -118,9 +118,9 @@ fn files_of_anybody_are_refused_with_their_place_and_leave_nothing_behind() {
     };
     let refusal = || unpack(&file, &out).unwrap_err().to_string();
     fs::write(&file, "no zip").unwrap();
-    assert!(refusal().contains("is no packed comparison"), "{}", refusal());
+    assert!(refusal().contains("is not a packed comparison"), "{}", refusal());
     archive(&file, &[("holiday.jpg", "")]);
-    assert!(refusal().contains("is no packed comparison"), "{}", refusal());
+    assert!(refusal().contains("is not a packed comparison"), "{}", refusal());
     for name in ["../up", "/etc", ".hidden", "", "a/b", "a\\\\b"] {
         archive(&file, &[("comparison.toml", ""), ("runs.json", &run(name))]);
         assert!(refusal().contains("cannot be the name of a run's folder"), "{}", refusal());

@@ -166,7 +166,7 @@ impl LineReader {
             Reading::Other(text) => is_epoch(name).then(|| excerpt(text)),
         });
         match no_epoch {
-            Some(text) => Err(format!("its epoch is {text}, which is no number")),
+            Some(text) => Err(format!("its epoch is {text}, which is not a number")),
             None => Ok((!told.is_empty()).then_some(told)),
         }
     }

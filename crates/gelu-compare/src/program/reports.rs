@@ -61,7 +61,7 @@ impl Reports {
     pub(super) fn no_number(&self, reported: &ReportedMetrics) -> Option<String> {
         let (name, text) = reported.missing()?;
         Some(format!(
-            "its last report of {name} is {}, which is no number: is it NaN, or was it not measured? print NaN, which \
+            "its last report of {name} is {}, which is not a number: is it NaN, or was it not measured? print NaN, which \
              is a run that diverged, or leave the name out",
             quoted(text)
         ))

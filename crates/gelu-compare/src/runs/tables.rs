@@ -59,12 +59,12 @@ pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
         match epoch.parse::<usize>() {
             Ok(epoch) if epoch == index + 1 => {}
             Ok(epoch) => {
-                let problem = format!("epoch {epoch} stands where {} belongs", index + 1);
+                let problem = format!("expected epoch {}, found epoch {epoch}", index + 1);
                 return Err(refuse(line, problem));
             }
             Err(_) => {
                 let epoch = crate::names::printable(epoch);
-                return Err(refuse(line, format!("`{epoch}` is no epoch")));
+                return Err(refuse(line, format!("`{epoch}` is not an epoch")));
             }
         }
         let mut values = Vec::with_capacity(names.len());
@@ -73,7 +73,7 @@ pub(super) fn read_metrics(path: &Path) -> Result<Vec<EpochMetrics>> {
                 "" => None,
                 text => Some(text.parse::<f64>().map_err(|_| {
                     let text = crate::names::printable(text);
-                    refuse(line, format!("{name} is `{text}`, which is no number"))
+                    refuse(line, format!("{name} is `{text}`, which is not a number"))
                 })?),
             };
             if let Some(value) = value.filter(|value| !value.is_finite()) {

@@ -88,7 +88,7 @@ impl Line<'_> {
             Some(value) if value.is_finite() => Ok(value * direction.sign()),
             Some(_) => Ok(f64::INFINITY),
             None => Err(self.error(
-                format!("{} is {}, which is no number", excerpt(&self.header[column]), excerpt(text)),
+                format!("{} is {}, which is not a number", excerpt(&self.header[column]), excerpt(text)),
                 "a run that diverged is written `nan`; one that has not finished needs a column `status` that says so",
             )),
         }

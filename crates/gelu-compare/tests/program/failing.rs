@@ -19,7 +19,7 @@ pub(crate) fn compared(script: &str, more: &[&str]) -> (Sandbox, Outcome) {
 #[test]
 fn runs_that_fail_say_what_the_program_said_last() {
     let (_, died) = compared("echo one; echo 'no such data' >&2; exit 7", &[]);
-    let said = died.refused(1, "it ended with exit code 7; it said last:");
+    let said = died.refused(1, "it ended with exit code 7; its last output:");
     assert!(said.contains("no such data"), "{said}");
     let (_, killed) = compared("kill -9 $$", &[]);
     killed.refused(1, "it ended with signal 9");

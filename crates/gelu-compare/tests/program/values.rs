@@ -64,7 +64,7 @@ fn null_is_no_value_and_in_the_end_a_question() {
     let said = ends(last, &[], 1);
     assert!(
         said.contains(
-            "its last report of loss is `null`, which is no number: is it NaN, or was it"
+            "its last report of loss is `null`, which is not a number: is it NaN, or was it"
         ),
         "{said}"
     );

@@ -70,7 +70,7 @@ const CATALOGUE: [DataSetInfo; 9] = [
         name: "timit",
         what: "3,696 + 1,152 + 192 read sentences, each frame with one of 39 phones",
         origin: "Garofolo et al. 1993; licensed by the LDC (LDC93S1)",
-        how: "its licence lets nobody pass it on; copy the corpus, TRAIN and TEST, there",
+        how: "its licence does not allow copies; put the corpus, TRAIN and TEST, there",
         synthetic: false,
         kind: DataKind::Windows,
         examples: "frames",

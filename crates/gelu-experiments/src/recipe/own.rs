@@ -113,8 +113,8 @@ fn table_text(asked: &DataRequest, place: &Path, table: &Table) -> String {
     }
     let title = format!("{}: {}, 3×128 {kind}", heading(&name), heading(target));
     let negligible = match kind {
-        "classifier" => "# Half a point of error: a difference that nobody would care about.",
-        _ => "# Half a point of 1 − R²: a difference that nobody would care about.",
+        "classifier" => "# Half a point of error: a difference too small to matter.",
+        _ => "# Half a point of 1 − R²: a difference too small to matter.",
     };
     format!(
         r#"# Which activation is better on {name}? Change what you like, and run
@@ -217,7 +217,7 @@ dropout = [{drops:.1}]
 selection = "valid-loss"
 reported = "best-epoch"
 primary = "test-error"
-# Half a point of error: a difference that nobody would care about.
+# Half a point of error: a difference too small to matter.
 negligible = 0.005
 threads = 2
 "#,

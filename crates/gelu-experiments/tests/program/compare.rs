@@ -171,7 +171,7 @@ fn a_run_beside_the_plan_is_shown_and_changes_no_verdict() {
     let edges: Vec<_> = after.arms.iter().map(|entry| entry.edge).collect();
     assert_eq!(edges, [None, None], "no rate was chosen");
     let text = sandbox.run(&["report", "results/digits"]).success();
-    assert!(text.contains("2 of 6 runs were trained beside the plan"), "{text}");
+    assert!(text.contains("2 of 6 runs are not in the plan"), "{text}");
 }
 
 #[test]

@@ -639,7 +639,7 @@ fn what_a_recipe_says_of_own_data_is_checked() {
         ("", 2, "data names 0 sets"),
         ("idx = \"irises.csv\"", 2, "only a table has some"),
         ("csv = \"nowhere.csv\"", 1, "nowhere.csv: there is nothing"),
-        ("csv = \"flowers\"", 1, "is no file"),
+        ("csv = \"flowers\"", 1, "is not a file"),
     ] {
         let recipe = table.replace("csv = \"irises.csv\"", instead);
         std::fs::write(sandbox.path("mine.toml"), recipe).unwrap();

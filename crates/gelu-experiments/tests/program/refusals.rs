@@ -54,7 +54,7 @@ fn wrong_usage_says_what_there_is() {
         (&["compare", "--until-decided", "--seeds", "9"], "cannot be used with"),
         (&["compare", "--data", "."], "gelu compare mnist-classifier --data"),
         (&["data", "fetch", "imagenet"], "there are: digits, mnist"),
-        (&["data", "fetch", "timit"], "its licence lets nobody pass it on"),
+        (&["data", "fetch", "timit"], "its licence does not allow copies"),
         (&["data", "synth", "digits", "out", "--train", "0"], "at least one"),
         (&["frobnicate"], "unrecognized subcommand"),
     ];

@@ -102,7 +102,7 @@ impl<'a> Scope<'a> {
                 "an input would say nothing; its variables are x, or x and y, or x, y and z"
             }
         };
-        Some(format!("{name} does not stand in it, so {lost}"))
+        Some(format!("it does not use {name}, so {lost}"))
     }
 }
 

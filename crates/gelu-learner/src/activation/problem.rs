@@ -19,22 +19,22 @@ impl Problem {
         let place = offset..offset + next.map_or(0, char::len_utf8);
         if let Some(wanted) = wanted_in_braces(&text[..offset]) {
             let message = match next {
-                None => format!("it ends where {wanted} has to follow"),
-                Some(found) => format!("`{found}` stands where {wanted} has to"),
+                None => format!("it ends; expected {wanted}"),
+                Some(found) => format!("expected {wanted}, found `{found}`"),
             };
             return Self { message, place };
         }
         let message = match (next, operand_expected) {
-            (None, true) => format!("it ends where {OPERAND} has to follow"),
-            (None, false) => "it ends before a bracket is closed".to_owned(),
-            (Some(found), true) => format!("`{found}` stands where {OPERAND} has to"),
-            (Some(')'), false) => "this bracket closes none".to_owned(),
-            (Some('}'), false) => "this brace closes none".to_owned(),
+            (None, true) => format!("it ends; expected {OPERAND}"),
+            (None, false) => "a bracket is not closed".to_owned(),
+            (Some(found), true) => format!("expected {OPERAND}, found `{found}`"),
+            (Some(')'), false) => "this closing bracket has no opening one".to_owned(),
+            (Some('}'), false) => "this closing brace has no opening one".to_owned(),
             (Some(','), false) => {
-                "a comma separates the two arguments of min or max alone".to_owned()
+                "only the two arguments of min or max are separated by a comma".to_owned()
             }
             (Some(found), false) => {
-                format!("`{found}` stands where an operator (+ - * / ^) has to")
+                format!("expected an operator (+ - * / ^), found `{found}`")
             }
         };
         Self { message, place }

@@ -49,7 +49,7 @@ fn a_run_depends_on_what_its_own_command_names() {
     assert_eq!(files(&study, 1, 1)[&path("b")], files(&before, 1, 1)[&path("b")]);
     assert!(files(&study, 1, 1).contains_key(&path("extra")), "it depends on it");
     assert!(study.begins_anew(&before));
-    for (pattern, problem) in [("none-*", "matches no file"), ("a[", "is no pattern")] {
+    for (pattern, problem) in [("none-*", "matches no file"), ("a[", "is not a pattern")] {
         let refused = Contents::read(&study, &[pattern.to_owned()]).unwrap_err().to_string();
         assert!(refused.contains(problem), "{refused}");
     }

@@ -313,7 +313,7 @@ impl Running<'_> {
                 (true, _) => last,
                 (_, true) => problem.to_owned(),
                 _ if problem.ends_with('?') => format!("{problem} It said last:\n{last}"),
-                _ => format!("{problem}; it said last:\n{last}"),
+                _ => format!("{problem}; its last output:\n{last}"),
             },
             epochs,
         ))

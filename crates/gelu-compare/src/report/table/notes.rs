@@ -80,7 +80,7 @@ fn beside(document: &Document) -> Option<String> {
                 .into(),
         ),
         _ => Some(format!(
-            "{count} of {} runs were trained beside the plan; they are shown, and change no verdict.",
+            "{count} of {} runs are not in the plan; they are shown, and change no verdict.",
             document.runs.len()
         )),
     }

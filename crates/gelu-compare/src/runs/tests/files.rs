@@ -137,9 +137,9 @@ fn epochs_that_are_doubled_or_out_of_order_are_warnings() {
     let text = fs::read_to_string(folder.file("metrics.csv")).unwrap();
     let [header, one, two, three] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
     for (lines, place) in [
-        ([header, one, one, two], "line 3: epoch 1 stands where 2"),
-        ([header, two, one, three], "line 2: epoch 2 stands where 1"),
-        ([header, one, three, two], "line 3: epoch 3 stands where 2"),
+        ([header, one, one, two], "line 3: expected epoch 2, found epoch 1"),
+        ([header, two, one, three], "line 2: expected epoch 1, found epoch 2"),
+        ([header, one, three, two], "line 3: expected epoch 2, found epoch 3"),
     ] {
         fs::write(folder.file("metrics.csv"), lines.join("\n")).unwrap();
         let warnings = snapshot(&folder).warnings;

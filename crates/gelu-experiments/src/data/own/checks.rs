@@ -21,7 +21,7 @@ pub(in crate::data) fn check_file(path: &Path) -> Result<()> {
     let found = std::fs::metadata(path).map_err(Error::io("read", path))?;
     match found.is_file() {
         true => Ok(()),
-        false => Err(Error::data(path, Place::File, "is no file", "name a file")),
+        false => Err(Error::data(path, Place::File, "is not a file", "name a file")),
     }
 }
 
