@@ -109,7 +109,8 @@ fn matches(pattern: &str, digests: &mut Digests) -> Result<Files> {
     let refuse = |problem: &dyn std::fmt::Display| {
         Error::Usage(format!("--depends {} {problem}", crate::names::printable(pattern)))
     };
-    let paths = glob::glob(pattern).map_err(|error| refuse(&format!("is not a pattern: {error}")))?;
+    let paths =
+        glob::glob(pattern).map_err(|error| refuse(&format!("is not a pattern: {error}")))?;
     let mut files = Files::new();
     for path in paths {
         let path =
