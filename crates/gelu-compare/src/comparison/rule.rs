@@ -90,10 +90,9 @@ impl Rule {
                 }
             ),
             Some(ratio) => format!(
-                "{}{count} {units} {} a true difference 80% of the time if it is {ratio:.1} times the standard deviation \
-                 {}",
-                if self.plan.until_decided { "Up to " } else { "" },
-                if count == 1 { "finds" } else { "find" },
+                "With {}{count} {units} you will detect, 80% of the time, a true difference of {ratio:.1} standard \
+                 deviations {}; smaller ones may stay undecided",
+                if self.plan.until_decided { "up to " } else { "" },
                 match sample {
                     Sample::Tasks => "of the tasks' differences",
                     _ => "of the differences between runs with the same seed",
@@ -128,11 +127,13 @@ mod tests {
     fn what_seeds_can_show_is_said_before_they_are_paid_for() {
         let eight = rule(Plan::fixed(8), 1).prospect(Sample::Seeds);
         assert!(
-            eight.starts_with("8 seeds find a true difference 80% of the time if it is 1."),
+            eight.starts_with(
+                "With 8 seeds you will detect, 80% of the time, a true difference of 1."
+            ),
             "{eight}"
         );
         let open = rule(Plan::until_decided(20), 1).prospect(Sample::Seeds);
-        assert!(open.starts_with("Up to 20 seeds find a true difference 80%"), "{open}");
+        assert!(open.starts_with("With up to 20 seeds you will detect, 80%"), "{open}");
         let none = rule(Plan::fixed(8), 7).prospect(Sample::Seeds);
         let expected = "8 seeds cannot decide 7 comparisons, whatever they show: that takes 9 or more (--seeds 9)";
         assert_eq!(none, expected);

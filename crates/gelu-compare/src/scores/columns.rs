@@ -83,14 +83,17 @@ enum Missing {
     Several,
 }
 
-/// Returns the position of the column `name`. The case of letters is ignored if no column has exactly this name.
+/// Returns the position of the column `name`. If no column has exactly this name, the case of
+/// letters does not matter, and a hyphen is an underscore.
 fn found(header: &StringRecord, name: &str) -> std::result::Result<usize, Missing> {
     let of = |alike: &dyn Fn(&str) -> bool| -> Vec<usize> {
         header.iter().enumerate().filter(|(_, column)| alike(column)).map(|(at, _)| at).collect()
     };
     let exact = of(&|column| column == name);
-    let lower = name.to_lowercase();
-    let found = if exact.is_empty() { of(&|column| column.to_lowercase() == lower) } else { exact };
+    // Recipes write test-error, and files test_error.
+    let folded = |text: &str| text.to_lowercase().replace('-', "_");
+    let wanted = folded(name);
+    let found = if exact.is_empty() { of(&|column| folded(column) == wanted) } else { exact };
     match found.as_slice() {
         [one] => Ok(*one),
         [] => Err(Missing::None),

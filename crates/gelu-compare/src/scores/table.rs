@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_stand_in_any_order_and_in_any_case() {
+    fn columns_are_in_any_order_and_names_in_any_case() {
         let text = "Error, Seed, note, activation\n0.1, 7, x, gelu\n\n\r\n0.2, 7, y, relu\n";
         let table = read(text).unwrap();
         assert_eq!((names(&table), &table.seeds[..]), (vec!["gelu", "relu"], &[7][..]));

@@ -253,7 +253,7 @@ fn check(folder: &Path) -> Result<ExitCode> {
     let set = mnist::read(folder)?;
     let mark = if set.source.synthetic { ", SYNTHETIC" } else { "" };
     print(&format!(
-        "{} training and {} test pictures of {}×{} pixels{mark}\n",
+        "{} training and {} test images of {}×{} pixels{mark}\n",
         set.train.len(),
         set.test.len(),
         set.train.width,

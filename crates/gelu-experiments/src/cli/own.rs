@@ -145,7 +145,7 @@ fn say_rare(labels: &[u8], names: &[String]) {
         .collect();
     if !rare.is_empty() {
         complain(&format!(
-            "gelu: classes with fewer than {RARE} pictures to train on, too few to say how well a network knows them: {}\n",
+            "gelu: classes with fewer than {RARE} images to train on, too few to say how well a network knows them: {}\n",
             gelu_compare::names::excerpts(rare.iter().map(String::as_str))
         ));
     }

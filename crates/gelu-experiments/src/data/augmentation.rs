@@ -130,7 +130,7 @@ mod tests {
         for index in 0..20 {
             let picture = &values[index * 24..(index + 1) * 24];
             let expected = expected(picture, crops.places[40 + index], mirrored[index]);
-            assert_eq!(found[index * 24..(index + 1) * 24], expected, "picture {index}");
+            assert_eq!(found[index * 24..(index + 1) * 24], expected, "image {index}");
         }
         let mut places = crops.places.clone();
         places.sort_unstable();

@@ -235,9 +235,7 @@ pub(crate) fn file_for_folder(name: &str, place: &Path) -> Error {
     };
     let problem = match name {
         "digits" => "is a file, and the built-in digits are read from none".to_owned(),
-        "pictures" => {
-            "is a file, and pictures are read from folders, one for each class".to_owned()
-        }
+        "pictures" => "is a file, and images are read from folders, one for each class".to_owned(),
         "idx" => {
             "is a file, and idx stands for a folder with four files as MNIST has them".to_owned()
         }

@@ -147,7 +147,7 @@ impl ImageSet {
         let (of_train, of_test) = (size(&train), size(&test));
         if of_train != of_test {
             return Err(Error::Usage(format!(
-                "the training pictures of {name} have {of_train}, the test pictures {of_test}"
+                "the training images of {name} have {of_train}, the test images {of_test}"
             )));
         }
         let counts = [&train, &test].map(|part| (part.len() as u64).to_le_bytes());
@@ -192,10 +192,10 @@ mod tests {
     fn sizes_that_differ_are_named() {
         let turned = Images { height: 3, width: 2, ..images(3) };
         let error = ImageSet::new("x", None, true, 10, images(3), turned).unwrap_err().to_string();
-        assert!(error.contains("have 3×2 pixels and 1 channels, the test pictures 2×3"), "{error}");
+        assert!(error.contains("have 3×2 pixels and 1 channels, the test images 2×3"), "{error}");
         let set = ImageSet::new("x", None, true, 10, images(3), images(2)).unwrap();
         let said = crate::data::DataSet::from(set).describe();
-        assert!(said.contains("pictures of 3×2 pixels, "), "{said}");
+        assert!(said.contains("images of 3×2 pixels, "), "{said}");
     }
 
     #[test]

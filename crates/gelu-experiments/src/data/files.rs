@@ -24,7 +24,7 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     let read = file.read(&mut start).map_err(Error::io("read", path))?;
     let length = file.metadata().map_err(Error::io("read", path))?.len();
     let too_large = || {
-        let advice = "this program reads no larger file: make it smaller, with fewer rows, columns or pictures";
+        let advice = "this program reads no larger file: make it smaller, with fewer rows, columns or images";
         Err(Error::data(path, Place::File, "holds more than 1 GiB", advice))
     };
     if length > LARGEST_FILE {

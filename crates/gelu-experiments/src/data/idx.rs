@@ -36,7 +36,7 @@ pub fn read(images: &Path, labels: &Path, classes: usize) -> Result<Images> {
             labels,
             Place::File,
             format!(
-                "holds {} labels for the {count} pictures of {}",
+                "holds {} labels for the {count} images of {}",
                 classes_read.len(),
                 images.display()
             ),
@@ -55,7 +55,7 @@ pub fn read_images(path: &Path) -> Result<(Vec<u8>, usize, usize)> {
     let mut bytes = read_bytes(path)?;
     let mut header = Header { path, bytes: &bytes, position: 0 };
     header.magic(IMAGES_MAGIC, "pictures")?;
-    let count = header.size("the number of pictures")?;
+    let count = header.size("the number of images")?;
     let height = header.side("rows")?;
     let width = header.side("columns")?;
     let content = u64::from(count) * u64::from(height) * u64::from(width);
@@ -112,7 +112,7 @@ impl Header<'_> {
             return Ok(());
         }
         let hint = match found {
-            IMAGES_MAGIC => ": that is a file of pictures",
+            IMAGES_MAGIC => ": that is a file of images",
             LABELS_MAGIC => ": that is a file of labels",
             _ => "",
         };
@@ -238,7 +238,7 @@ mod tests {
         assert!(problem(&i, &labels_to_bytes(&set.labels[..11])).contains("11 labels for the 12"));
         let mut none = i;
         none[4..8].fill(0);
-        assert!(problem(&none, &l).contains("byte 4: the number of pictures is 0"));
+        assert!(problem(&none, &l).contains("byte 4: the number of images is 0"));
     }
 
     #[test]

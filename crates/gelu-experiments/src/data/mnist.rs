@@ -124,7 +124,7 @@ pub fn read_own(folder: &Path) -> Result<ImageSet> {
 
 /// Advice for a missing file, of MNIST and of the user's own images in such files.
 const FETCH: &str = "`gelu data fetch mnist` downloads MNIST; --data DIR names another folder";
-const OWN: &str = "idx stands for four files with the names that MNIST's have; pictures in folders, one for each class, are \
+const OWN: &str = "idx stands for four files with the names that MNIST's have; images in folders, one for each class, are \
                    compared on by `gelu compare --images DIR`";
 
 /// Returns the paths of the four files of a folder.

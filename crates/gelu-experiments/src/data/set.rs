@@ -74,7 +74,7 @@ impl DataSet {
     pub fn describe(&self) -> String {
         match self {
             Self::Pictures(set) => format!(
-                "{} training{} and {} test pictures of {}×{} pixels, {} classes",
+                "{} training{} and {} test images of {}×{} pixels, {} classes",
                 set.train.len() - set.set_aside,
                 match set.set_aside {
                     0 => String::new(),

@@ -92,7 +92,7 @@ impl DataRecipe {
         if self.augmentation.is_some_and(|augmentation| augmentation.flips && augmentation.mirrored)
         {
             return Err(Error::Usage(
-                "data.augmentation has both flips and mirrored; an epoch shows a picture in one way or in both"
+                "data.augmentation has both flips and mirrored; an epoch shows a image in one way or in both"
                     .to_owned(),
             ));
         }

@@ -348,7 +348,7 @@ fn own_data(name: &str) -> Option<String> {
     match lower.as_str() {
         "csv" | "table" => Some("a table of your own is compared on by `gelu compare --csv FILE --target COLUMN`".to_owned()),
         "pictures" | "images" => {
-            Some("pictures of your own are compared on by `gelu compare --images DIR`".to_owned())
+            Some("images of your own are compared on by `gelu compare --images DIR`".to_owned())
         }
         "idx" => Some(
             "idx is a kind of data: name it in a recipe, which `gelu recipe show mnist-classifier > mine.toml` writes to \
@@ -357,7 +357,7 @@ fn own_data(name: &str) -> Option<String> {
         ),
         _ if is_table => Some(format!("compare on a table with `gelu compare --csv {name} --target COLUMN`")),
         _ if Path::new(name).is_dir() => Some(format!(
-            "compare on the pictures in a folder with `gelu compare --images {name}`, and on the tables in one with \
+            "compare on the images in a folder with `gelu compare --images {name}`, and on the tables in one with \
              `gelu compare tables --data {name}`"
         )),
         _ => None,
@@ -591,7 +591,7 @@ mod tests {
         );
         refused("digits", &|r| r.data.pixels = None, "data.pixels is missing");
         for name in ["tweet-tagger", "symbolic", "char-gpt"] {
-            let for_pictures = "augmentation are for pictures";
+            let for_pictures = "augmentation are for images";
             refused(name, &|r| r.data.pixels = Some(Pixels::ZeroToOne), for_pictures);
             refused(
                 name,
@@ -602,7 +602,7 @@ mod tests {
             refused(name, &|r| r.data.validation = 5, "has a validation part of its own");
         }
         let convolutional = Recipe::named("cifar10-cnn").unwrap().network;
-        refused("timit-frames", &|r| r.network = convolutional.clone(), "holds no pictures");
+        refused("timit-frames", &|r| r.network = convolutional.clone(), "holds no images");
         refused("char-gpt", &|r| r.training.batches = None, "training.batches is missing");
         refused(
             "char-gpt",

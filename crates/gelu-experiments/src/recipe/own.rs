@@ -167,7 +167,7 @@ fn picture_text(place: &Path, size: Option<usize>, folders: &Folders) -> Result<
     };
     if validation == 0 {
         return Err(Error::Usage(format!(
-            "{} has {training} pictures to train on, too few to choose a learning rate by some of them; add pictures",
+            "{} has {training} images to train on, too few to choose a learning rate by some of them; add images",
             place.display()
         )));
     }
@@ -181,22 +181,22 @@ fn picture_text(place: &Path, size: Option<usize>, folders: &Folders) -> Result<
         false => ("kind = \"airbench\"\nwidths = [16, 32, 64]", 0.0, "small airbench"),
     };
     let size = size.map_or_else(String::new, |size| {
-        format!("# The largest square in the middle of each picture is scaled to that side.\nsize = {size}\n")
+        format!("# The largest square in the middle of each image is scaled to that side.\nsize = {size}\n")
     });
     let title = format!("{}, {title}", heading(&name));
     Ok(format!(
-        r#"# Which activation is better on the pictures of {name}? Change what you like, and run
+        r#"# Which activation is better on the images of {name}? Change what you like, and run
 #
 #   gelu compare --recipe THIS_FILE
 #
-# `gelu data info pictures` says how folders of pictures are read.
+# `gelu data info pictures` says how folders of images are read.
 name = {}
 title = {}
 
 [data]
 pictures = {}
 {size}pixels = "centred"
-# So many of the pictures to train on choose the learning rate, and the epoch that is reported.
+# This many of the training images choose the learning rate, and the epoch that is reported.
 validation = {validation}
 
 [network]

@@ -294,11 +294,11 @@ impl Recipe {
         }
         match info.kind {
             DataKind::Pictures if self.data.pixels.is_none() => refuse(format!(
-                "data.pixels is missing; {name} are pictures, and it says how bytes become inputs"
+                "data.pixels is missing; {name} are images, and it says how bytes become inputs"
             )),
             DataKind::Pictures => Ok(()),
             DataKind::Windows | DataKind::Tables if self.network.is_convolutional() => {
-                refuse(format!("{name} holds no pictures, which this network needs"))
+                refuse(format!("{name} holds no images, which this network needs"))
             }
             DataKind::Windows | DataKind::Tables if self.data.validation > 0 => refuse(format!(
                 "data.validation is {}; {name} has a validation part of its own, leave it out",
@@ -310,7 +310,7 @@ impl Recipe {
                     || self.data.augmentation.is_some() =>
             {
                 refuse(format!(
-                    "data.pixels, normalisation and augmentation are for pictures; {name} has none"
+                    "data.pixels, normalisation and augmentation are for images; {name} has none"
                 ))
             }
             DataKind::Text if self.network.context().is_none() => {

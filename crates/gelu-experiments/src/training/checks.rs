@@ -153,14 +153,14 @@ fn check_pictures(name: &str, [channels, height, width]: [usize; 3], spec: &RunS
     let smallest = height.min(width);
     if spec.network.is_convolutional() && smallest < SMALLEST {
         return refuse(format!(
-            "the pictures of {name} have {width}×{height} pixels, too few for this network, which needs \
+            "the images of {name} have {width}×{height} pixels, too few for this network, which needs \
              {SMALLEST}×{SMALLEST}"
         ));
     }
     let padding = spec.data.augmentation.map_or(0, |augmentation| augmentation.crop_padding);
     if padding >= smallest {
         return refuse(format!(
-            "data.augmentation.crop_padding is {padding}, and the pictures of {name} have {width}×{height} pixels: \
+            "data.augmentation.crop_padding is {padding}, and the images of {name} have {width}×{height} pixels: \
              some crops would show nothing of them; it has to be below {smallest}"
         ));
     }
@@ -168,9 +168,9 @@ fn check_pictures(name: &str, [channels, height, width]: [usize; 3], spec: &RunS
     let most = ZcaConfig::MOST_VALUES;
     match spec.data.normalisation {
         Some(Normalisation::Zca { .. }) if values > most => refuse(format!(
-            "data.normalisation is zca, and the pictures of {name} have {values} values ({channels} channels of \
+            "data.normalisation is zca, and the images of {name} have {values} values ({channels} channels of \
              {width}×{height} pixels): whitening them takes too much memory and time; at most {most} can be whitened, \
-             so make them smaller (`size = N` for pictures in folders), or choose mean-picture"
+             so make them smaller (`size = N` for images in folders), or choose mean-image"
         )),
         _ => Ok(()),
     }

@@ -137,10 +137,10 @@ impl Interface {
     /// Reads an image file, and checks that it has the size and the colours of the training images.
     fn picture(&self, path: &Path, size: Option<usize>) -> Result<Images> {
         let read = pictures::read_one(path, size)?;
-        let [channels, height, width] = self.shape.picture.expect("it is a network of pictures");
+        let [channels, height, width] = self.shape.picture.expect("it is a network of images");
         if [read.height, read.width] != [height, width] {
             return Err(Error::Usage(format!(
-                "{} has {}×{} pixels, and the network was trained on {width}×{height}; scale the picture to that \
+                "{} has {}×{} pixels, and the network was trained on {width}×{height}; scale the image to that \
                  size",
                 path.display(),
                 read.width,
@@ -153,7 +153,7 @@ impl Interface {
                 Ok(Images { pixels: read.pixels.repeat(wanted), channels: wanted, ..read })
             }
             _ => Err(Error::Usage(format!(
-                "{} has colours, and the network was trained on grey pictures; convert it, for example with \
+                "{} has colours, and the network was trained on grey images; convert it, for example with \
                  `magick PICTURE -colorspace gray GREY`",
                 path.display()
             ))),

@@ -259,11 +259,11 @@ const WHITENING_REGULARISER: f64 = 5e-4;
 
 /// Fits the whitening to the patches of training images.
 fn whitening(splits: &Splits) -> PatchWhitening {
-    let [channels, height, width] = splits.picture.expect("an airbench is given pictures");
+    let [channels, height, width] = splits.picture.expect("an airbench is given images");
     let pictures = splits.train.first_inputs(WHITENED);
     let count = pictures.dims()[0];
     let pictures = pictures.reshape([count, channels, height, width]);
-    PatchWhitening::fit(&pictures, WHITENING_REGULARISER).expect("pictures are finite numbers")
+    PatchWhitening::fit(&pictures, WHITENING_REGULARISER).expect("images are finite numbers")
 }
 
 impl TrainStep for Network {

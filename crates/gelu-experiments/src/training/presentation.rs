@@ -127,7 +127,7 @@ impl Whitening {
         let inputs = train.to_examples(pixels, device).inputs.numbers();
         let zca = ZcaConfig::new().with_regulariser(regulariser).fit(&inputs);
         let refuse =
-            |error| Error::Usage(format!("the training pictures cannot be whitened: {error}"));
+            |error| Error::Usage(format!("the training images cannot be whitened: {error}"));
         let zca = zca.map_err(refuse)?;
         Ok(Self::of(&zca))
     }
@@ -196,7 +196,7 @@ mod tests {
         let (mean, _) = moments(centred.present(&images.train, &device));
         assert!(raw > 0.3 && mean < 1e-6, "{raw} {mean}");
         let (test, _) = moments(centred.present(&images.test, &device));
-        assert!(test > 1e-3, "the test pictures have a mean of their own: {test}");
+        assert!(test > 1e-3, "the test images have a mean of their own: {test}");
     }
 
     /// More pixels than are counted at a time: pixel i of the two images is i and i + 2, modulo 200.

@@ -23,7 +23,7 @@ fn real_mnist_is_recognised_as_the_canonical_one() {
     let sandbox = Sandbox::new();
     let text = sandbox.run(&["data", "check", folder.to_str().unwrap()]).success();
     assert_eq!(text.matches("canonical MNIST").count(), 4, "{text}");
-    assert!(text.contains("60000 training and 10000 test pictures of 28×28 pixels"), "{text}");
+    assert!(text.contains("60000 training and 10000 test images of 28×28 pixels"), "{text}");
     assert!(!text.contains("SYNTHETIC"), "{text}");
     let first = idx::read_labels(&mnist::FILES[1].find(&folder).unwrap(), 10).unwrap();
     assert_eq!(first[..10], [5, 0, 4, 1, 9, 2, 1, 3, 1, 4], "the labels everybody knows");

@@ -141,7 +141,7 @@ fn pictures_are_compared_on_by_their_folder() {
     let said = told.stdout();
     assert_eq!(told.code(), 0, "{}", told.stderr());
     assert!(
-        said.contains("32 training, 12 validation and 12 test pictures of 14×14 pixels, 2 classes"),
+        said.contains("32 training, 12 validation and 12 test images of 14×14 pixels, 2 classes"),
         "{said}"
     );
     assert!(said.contains("`val` chooses and `Testing` is tested on"), "{said}");

@@ -674,6 +674,6 @@ fn what_a_recipe_says_of_own_data_is_checked() {
         assert!(columns.contains(line), "{columns}");
     }
     let told = sandbox.run(&["data", "info", "pictures", "--data", "flowers"]).success();
-    assert!(told.contains("64 training and 16 test pictures of 40×30 pixels, 2 classes"), "{told}");
+    assert!(told.contains("64 training and 16 test images of 40×30 pixels, 2 classes"), "{told}");
     sandbox.run(&["data", "info", "idx"]).refused(2, "--data DIR");
 }

@@ -29,7 +29,7 @@ fn wrong_usage_says_what_there_is() {
         (&["compare", "--test-limit", "2000"], "it leaves nothing out"),
         (&["data", "info", "mnst"], "did you mean `mnist`?"),
         (&["data", "info", "mnist", "--target", "x"], "only a table has some"),
-        (&["data", "info", "csv", "--size", "8", "--target", "x"], "data.size is for pictures"),
+        (&["data", "info", "csv", "--size", "8", "--target", "x"], "data.size is for images"),
         (&["data", "synth", "out"], "<OUT>"),
         (&["compare", "--activations", "gelu,rleu"], "did you mean `relu`?"),
         (&["compare", "--device", "gpu"], "unknown device `gpu`"),

@@ -134,7 +134,7 @@ pub fn parse(cifar: Cifar, path: &Path, bytes: &[u8]) -> Result<Records> {
 ///
 /// If the images do not have the shape 3×32×32.
 pub fn to_bytes(cifar: Cifar, images: &Images, coarse: impl Fn(u8) -> u8) -> Vec<u8> {
-    assert_eq!(images.features(), PICTURE, "a CIFAR picture is 3×32×32");
+    assert_eq!(images.features(), PICTURE, "a CIFAR image is 3×32×32");
     let mut bytes = Vec::with_capacity(images.len() * cifar.record());
     for (&label, pixels) in images.labels.iter().zip(images.pixels.chunks_exact(PICTURE)) {
         match cifar {
@@ -156,7 +156,7 @@ pub fn write_synthetic(cifar: Cifar, folder: &Path, set: &ImageSet) -> Result<()
     let files = cifar.train_files();
     if set.train.len() < files.len() || set.test.is_empty() {
         let problem = format!(
-            "{} needs at least {} training pictures and one test picture",
+            "{} needs at least {} training images and one test image",
             cifar.name(),
             files.len()
         );

@@ -31,8 +31,8 @@ pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
     if train.len() != cifar.classes() {
         let (found, name, expected) = (train.len(), cifar.name(), cifar.classes());
         return refuse(
-            format!("holds {found} folders of pictures, {name} has {expected} classes"),
-            "there must be a folder of pictures for each class",
+            format!("holds {found} folders of images, {name} has {expected} classes"),
+            "there must be a folder of images for each class",
         );
     }
     // The original set has images that occur in both splits.
@@ -40,8 +40,8 @@ pub(super) fn read(cifar: Cifar, folder: &Path) -> Result<ImageSet> {
     if [train.channels, train.height, train.width] != [CHANNELS, SIDE, SIDE] {
         let kind = if train.channels == CHANNELS { "colour" } else { "grey" };
         return refuse(
-            format!("its pictures are {kind} and have {}×{} pixels", train.width, train.height),
-            "those of CIFAR are colour pictures of 32×32 pixels: copy them again",
+            format!("its images are {kind} and have {}×{} pixels", train.width, train.height),
+            "those of CIFAR are colour images of 32×32 pixels: copy them again",
         );
     }
     let location = Some(folder.to_path_buf());
@@ -153,10 +153,10 @@ mod tests {
         assert!(problem(place.path()).contains("x.png: no PNG or JPEG can be read"));
         fs::remove_dir_all(root.join("train/class-3")).unwrap();
         assert!(
-            problem(place.path()).contains("holds 9 folders of pictures, cifar10 has 10 classes")
+            problem(place.path()).contains("holds 9 folders of images, cifar10 has 10 classes")
         );
         fs::create_dir(root.join("train/class-3")).unwrap();
-        assert!(problem(place.path()).contains("class-3: holds no picture"));
+        assert!(problem(place.path()).contains("class-3: holds no image"));
     }
 
     #[test]
@@ -173,6 +173,6 @@ mod tests {
             }
         }
         let said = problem(place.path());
-        assert!(said.contains("train: its pictures are grey and have 32×32 pixels"), "{said}");
+        assert!(said.contains("train: its images are grey and have 32×32 pixels"), "{said}");
     }
 }

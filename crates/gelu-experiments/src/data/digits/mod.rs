@@ -86,7 +86,7 @@ mod tests {
         let set = generate(2_000, 1);
         for class in 0..CLASSES as u8 {
             let count = set.train.labels.iter().filter(|&&label| label == class).count();
-            assert!((140..=260).contains(&count), "{count} pictures of {class}");
+            assert!((140..=260).contains(&count), "{count} images of {class}");
         }
         for picture in set.train.pixels.chunks(SIDE * SIDE) {
             let ink = picture.iter().filter(|&&pixel| pixel > 128).count();

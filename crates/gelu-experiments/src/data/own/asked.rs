@@ -64,7 +64,7 @@ impl DataRequest {
                  (`csv = FILE`)",
             ),
             set if self.size.is_some() && set != "pictures" => {
-                refuse("data.size is for pictures in folders (`pictures = DIR`)")
+                refuse("data.size is for images in folders (`pictures = DIR`)")
             }
             _ => Ok(()),
         }

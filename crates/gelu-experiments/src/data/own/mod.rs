@@ -21,12 +21,12 @@ use std::path::Path;
 pub(super) const KINDS: [DataSetInfo; 4] = [
     DataSetInfo {
         name: "idx",
-        what: "pictures in the four files of MNIST, of any size and number of classes",
+        what: "images in the four files of MNIST, of any size and number of classes",
         origin: "your own",
         how: "say where with `idx = DIR` in a recipe, or --data DIR",
         synthetic: false,
         kind: DataKind::Pictures,
-        examples: "pictures",
+        examples: "images",
     },
     DataSetInfo {
         name: "pictures",
@@ -35,7 +35,7 @@ pub(super) const KINDS: [DataSetInfo; 4] = [
         how: "say where with --images DIR, or `pictures = DIR` in a recipe",
         synthetic: false,
         kind: DataKind::Pictures,
-        examples: "pictures",
+        examples: "images",
     },
     DataSetInfo {
         name: "csv",

@@ -56,7 +56,7 @@ pub fn decode(path: &Path, bytes: &[u8], size: Option<usize>) -> Result<DynamicI
             match size {
                 Some(_) => "scale it down, or remove it",
                 None => {
-                    "`size = N` in the recipe's data scales pictures down (--size N of `gelu data info`)"
+                    "`size = N` in the recipe's data scales images down (--size N of `gelu data info`)"
                 }
             },
         );

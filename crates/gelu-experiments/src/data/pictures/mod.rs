@@ -61,12 +61,12 @@ impl Folders {
     /// classes.
     pub fn find(root: &Path) -> Result<Self> {
         if root.is_file() {
-            let problem = "is a file, and pictures are read from folders";
-            let advice = "name the folder that holds a folder of pictures for each class";
+            let problem = "is a file, and images are read from folders";
+            let advice = "name the folder that holds a folder of images for each class";
             return Err(Error::data(root, Place::File, problem, advice));
         }
         if !root.is_dir() {
-            let advice = "name the folder that holds a folder of pictures for each class";
+            let advice = "name the folder that holds a folder of images for each class";
             return Err(Error::data(root, Place::File, "there is no such folder", advice));
         }
         let folders = entries(root, true)?;
@@ -86,8 +86,7 @@ impl Folders {
         let test: Vec<_> =
             train.iter_mut().map(|class| split_off(class, &mut order)).collect::<Result<_>>()?;
         let parts = [mixed(train, &mut order), mixed(test, &mut order)];
-        let notes =
-            vec![format!("a fifth of each class, {} pictures, is tested on", parts[1].len())];
+        let notes = vec![format!("a fifth of each class, {} images, is tested on", parts[1].len())];
         Ok(Self { root: root.to_path_buf(), parts, classes, set_aside: 0, notes })
     }
 
@@ -158,7 +157,7 @@ impl Folders {
     ///
     /// If the first file is not an image.
     pub fn first_size(&self) -> Result<usize> {
-        let (path, _) = self.parts[0].first().expect("every class has pictures");
+        let (path, _) = self.parts[0].first().expect("every class has images");
         let (width, height) = decode::shown_size(path, &read_bytes(path)?)?;
         Ok(width.min(height) as usize)
     }
@@ -236,11 +235,11 @@ fn labelled(folders: Vec<ClassFolder>, classes: &[String]) -> Result<Vec<Vec<Lab
     let mut files = vec![Vec::new(); classes.len()];
     for (name, place) in folders {
         let Some(label) = classes.iter().position(|class| *class == name) else {
-            let problem = "there is no such class among the training pictures";
+            let problem = "there is no such class among the training images";
             return Err(Error::data(place, Place::File, problem, "rename or remove it"));
         };
         if let Some(deeper) = entries(&place, true)?.first() {
-            let problem = "is a folder in that of a class, and its pictures would be left out";
+            let problem = "is a folder in that of a class, and its images would be left out";
             let advice = "move them into the class's folder, or remove it";
             return Err(Error::data(place.join(deeper), Place::File, problem, advice));
         }
@@ -249,7 +248,7 @@ fn labelled(folders: Vec<ClassFolder>, classes: &[String]) -> Result<Vec<Vec<Lab
             return Err(Error::data(
                 place,
                 Place::File,
-                "holds no picture",
+                "holds no image",
                 "every class needs some",
             ));
         }
@@ -287,7 +286,7 @@ fn check_no_pictures(folder: &Path, problem: &str) -> Result<()> {
 fn classes_in(folder: &Path) -> Result<Vec<String>> {
     let classes = entries(folder, true)?;
     if classes.is_empty() {
-        let advice = "name the folder that holds a folder of pictures for each class";
+        let advice = "name the folder that holds a folder of images for each class";
         return Err(Error::data(folder, Place::File, "holds no folder", advice));
     }
     check_classes(folder, classes.len()).map(|()| classes)
@@ -308,7 +307,7 @@ fn parts<'f>(root: &Path, folders: &'f [String]) -> Result<Option<[Option<&'f St
                         root,
                         Place::File,
                         problem,
-                        "put their pictures together",
+                        "put their images together",
                     ));
                 }
             },
@@ -321,14 +320,14 @@ fn parts<'f>(root: &Path, folders: &'f [String]) -> Result<Option<[Option<&'f St
         (Some(_), [other, ..]) if found > 1 => {
             let problem = "is next to train and test, and is no part of the data";
             let advice =
-                "its pictures belong into train, to be trained on, or into val, to choose by";
+                "its images belong into train, to be trained on, or into val, to choose by";
             Err(Error::data(root.join(other), Place::File, problem, advice))
         }
         (train, _) if train.is_some() || found > 1 => {
             let named =
                 gelu_compare::names::excerpts(parts.iter().flatten().map(|part| part.as_str()));
             let problem = format!("{named} would be read as classes");
-            let advice = "pictures in parts need a folder to train on, train, and one to test on, test; without such folders \
+            let advice = "images in parts need a folder to train on, train, and one to test on, test; without such folders \
                           a fifth of each class is tested on";
             Err(Error::data(root, Place::File, problem, advice))
         }
@@ -348,7 +347,7 @@ fn check_apart(images: [&Images; 2], parts: [&[Labelled]; 2]) -> Result<()> {
     }
     let Some((first, path)) = twice.first() else { return Ok(()) };
     let problem = format!(
-        "is the same picture as {first}, which is trained on; there are {} such test pictures",
+        "is the same image as {first}, which is trained on; there are {} such test images",
         twice.len()
     );
     Err(Error::data(path, Place::File, problem, "remove one of the two"))
@@ -359,7 +358,7 @@ fn split_off(class: &mut Vec<Labelled>, order: &mut ChaCha8Rng) -> Result<Vec<La
     if let [(path, _)] = &class[..] {
         let place = path.parent().unwrap_or(path);
         let advice = "every class needs one to train on and one to test on";
-        return Err(Error::data(place, Place::File, "holds one picture", advice));
+        return Err(Error::data(place, Place::File, "holds one image", advice));
     }
     class.shuffle(order);
     Ok(class.split_off(class.len() - class.len().div_ceil(TEST_SHARE)))

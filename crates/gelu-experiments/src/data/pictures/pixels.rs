@@ -45,7 +45,7 @@ impl Pixels {
         if (self.height, self.width) != (height, width) {
             return refuse(
                 format!(
-                    "has {width}×{height} pixels, the pictures before it {}×{}",
+                    "has {width}×{height} pixels, the images before it {}×{}",
                     self.width, self.height
                 ),
                 "`size = N` in the recipe's data scales all to N×N",
@@ -53,7 +53,7 @@ impl Pixels {
         }
         if self.interleaved.len() + 3 * height * width > MOST_PIXELS {
             return refuse(
-                "with it the pictures take more than 2 GiB".to_owned(),
+                "with it the images take more than 2 GiB".to_owned(),
                 "`size = N` in the recipe's data makes them smaller",
             );
         }

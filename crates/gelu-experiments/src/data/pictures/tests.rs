@@ -137,9 +137,9 @@ fn what_is_wrong_is_named() {
     save(&at("a/1.png"), &grey(2, 2, 7));
     assert!(refused(folder.path(), None).contains("all examples are of one class"));
     fs::create_dir(at("b")).unwrap();
-    assert!(refused(folder.path(), None).contains("b: holds no picture"));
+    assert!(refused(folder.path(), None).contains("b: holds no image"));
     save(&at("b/1.png"), &grey(2, 2, 8));
-    assert!(refused(folder.path(), None).contains("a: holds one picture"));
+    assert!(refused(folder.path(), None).contains("a: holds one image"));
     save(&at("a/2.png"), &grey(2, 2, 9));
     save(&at("b/2.png"), &grey(2, 2, 10));
     fs::write(at("b/notes.txt"), "mine").unwrap();
@@ -208,6 +208,6 @@ fn a_test_picture_is_no_training_picture() {
         save(&at(&format!("{place}.png")), &grey(2, 2, value));
     }
     let said = refused(folder.path(), None);
-    assert!(said.contains("x.png: is the same picture as ") && said.contains("1.png"), "{said}");
-    assert!(said.contains("there are 1 such test pictures"), "{said}");
+    assert!(said.contains("x.png: is the same image as ") && said.contains("1.png"), "{said}");
+    assert!(said.contains("there are 1 such test images"), "{said}");
 }
