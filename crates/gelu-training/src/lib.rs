@@ -64,12 +64,14 @@
 //! the system clears their memory again in every step.
 
 mod backends;
+mod captured;
 mod composed;
 pub mod kernels;
 pub mod layers;
 mod ops;
 mod optimizer;
 
+pub use captured::{CapturedStep, FixedBatch, NotCaptured, Recordable, can_record};
 pub use gelu_kernels::keep_memory;
 pub use kernels::{AdamStep, EpsilonPlace, SgdStep, WeightDecay};
 pub use ops::TrainingOps;

@@ -66,6 +66,52 @@ pub trait TrainingOps: Backend + ActivationOps {
         composed::sgd_step::<Self>(parameter, gradient, velocity, step)
     }
 
+    /// [`adam_step`](Self::adam_step) in the memory that parameter and moments have, whoever else holds it, by
+    /// `numbers` of the device: those of [`AdamStep::changing`] stand there from `first` on. A backend whose steps
+    /// cannot be recorded makes an ordinary step of it, by the host's numbers.
+    fn adam_step_in_place(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        numbers: FloatTensor<Self>,
+        first: usize,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let _ = (numbers, first);
+        Self::adam_step(parameter, gradient, moment_1, moment_2, step)
+    }
+
+    /// [`amsgrad_step`](Self::amsgrad_step) as [`adam_step_in_place`](Self::adam_step_in_place).
+    #[allow(clippy::too_many_arguments, reason = "an operation takes its tensors one by one")]
+    fn amsgrad_step_in_place(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        maximum: FloatTensor<Self>,
+        numbers: FloatTensor<Self>,
+        first: usize,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let _ = (numbers, first);
+        Self::amsgrad_step(parameter, gradient, moment_1, moment_2, maximum, step)
+    }
+
+    /// [`sgd_step`](Self::sgd_step) as [`adam_step_in_place`](Self::adam_step_in_place), by the numbers of
+    /// [`SgdStep::changing`].
+    fn sgd_step_in_place(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        velocity: FloatTensor<Self>,
+        numbers: FloatTensor<Self>,
+        first: usize,
+        step: SgdStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let _ = (numbers, first);
+        Self::sgd_step(parameter, gradient, velocity, step)
+    }
+
     /// Returns the product of a linear layer, `x·weight`, where `x` is `[batch, inputs]` and `weight` is
     /// `[inputs, outputs]`.
     fn linear_product(x: FloatTensor<Self>, weight: FloatTensor<Self>) -> FloatTensor<Self> {

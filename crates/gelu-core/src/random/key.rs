@@ -59,6 +59,15 @@ impl Key {
     /// assert_eq!(first, [dropped(), dropped()]);
     /// ```
     pub fn next(device: &Device) -> Self {
+        #[cfg(feature = "std")]
+        let key = super::tape::next(device);
+        #[cfg(not(feature = "std"))]
+        let key = Self::drawn(device);
+        key
+    }
+
+    /// The next one of the device's own generator, whatever tape is on.
+    pub(super) fn drawn(device: &Device) -> Self {
         let range = Distribution::Uniform(0.0, f64::from(1 << BITS));
         Self(Tensor::random([WORDS], range, device))
     }
@@ -66,6 +75,19 @@ impl Key {
     /// Creates the key of a [`Draw`], which is the same on every device.
     pub fn known(draw: Draw, device: &Device) -> Self {
         Self(Tensor::from_data(TensorData::from(words(draw)), device))
+    }
+
+    /// The eight words that name it, for memory that a recorded step reads it from.
+    #[doc(hidden)]
+    pub fn words(&self) -> Tensor<1, Int> {
+        self.0.clone()
+    }
+
+    /// The key that these words name.
+    #[doc(hidden)]
+    pub fn of_words(words: Tensor<1, Int>) -> Self {
+        assert_eq!(words.dims(), [WORDS], "a key is {WORDS} words");
+        Self(words)
     }
 
     pub(crate) fn into_dispatch(self) -> DispatchTensor {

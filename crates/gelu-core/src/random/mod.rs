@@ -8,6 +8,8 @@
 
 mod dropout_mask;
 mod key;
+#[cfg(feature = "std")]
+mod tape;
 
 pub use dropout_mask::DropoutMask;
 pub(crate) use dropout_mask::mask_of;
@@ -18,3 +20,5 @@ pub(crate) use key::WORDS;
 pub(crate) use key::draw_of;
 #[cfg(all(test, feature = "cubecl-backend"))]
 pub(crate) use key::words;
+#[cfg(feature = "std")]
+pub use tape::{note_keys, play_keys};

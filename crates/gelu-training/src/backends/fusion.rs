@@ -10,12 +10,16 @@ use burn_fusion::custom::{
 use burn_fusion::{ExecutionError, Fusion, FusionBackend, FusionRuntime};
 use std::marker::PhantomData;
 
-/// A step of a parameter with its gradient and its moments.
+/// A step of a parameter with its gradient and its moments. A step in place takes the device's numbers after these, and
+/// the position of its own numbers there.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Adam(AdamStep),
     Amsgrad(AdamStep),
     Sgd(SgdStep),
+    AdamInPlace(AdamStep, usize),
+    AmsgradInPlace(AdamStep, usize),
+    SgdInPlace(SgdStep, usize),
 }
 
 impl Step {
@@ -24,6 +28,9 @@ impl Step {
             Self::Adam(_) => "gelu::adam_step",
             Self::Amsgrad(_) => "gelu::amsgrad_step",
             Self::Sgd(_) => "gelu::sgd_step",
+            Self::AdamInPlace(..) => "gelu::adam_step_in_place",
+            Self::AmsgradInPlace(..) => "gelu::amsgrad_step_in_place",
+            Self::SgdInPlace(..) => "gelu::sgd_step_in_place",
         }
     }
 }
@@ -61,6 +68,28 @@ impl<B: FusionBackend + TrainingOps> Operation<B::FusionRuntime> for Node<B> {
                 let (w, v) = B::sgd_step(input(), input(), input(), step);
                 vec![w, v]
             }
+            Step::AdamInPlace(step, first) => {
+                let (w, m, v) =
+                    B::adam_step_in_place(input(), input(), input(), input(), input(), first, step);
+                vec![w, m, v]
+            }
+            Step::AmsgradInPlace(step, first) => {
+                let (w, m, v, maximum) = B::amsgrad_step_in_place(
+                    input(),
+                    input(),
+                    input(),
+                    input(),
+                    input(),
+                    input(),
+                    first,
+                    step,
+                );
+                vec![w, m, v, maximum]
+            }
+            Step::SgdInPlace(step, first) => {
+                let (w, v) = B::sgd_step_in_place(input(), input(), input(), input(), first, step);
+                vec![w, v]
+            }
         };
         for (output, result) in self.desc.outputs.iter().zip(results) {
             handles.register_float_tensor::<B>(&output.id, result);
@@ -80,10 +109,20 @@ fn register<B: FusionBackend + TrainingOps, const IN: usize, const OUT: usize>(
         TensorIr::uninit(client.create_empty_handle(), input.shape.clone(), input.dtype)
     };
     let stepped = inputs.iter().enumerate().filter(|(place, _)| *place != GRADIENT);
-    let outputs: Vec<TensorIr> = stepped.map(|(_, input)| like(input)).collect();
+    let outputs: Vec<TensorIr> = stepped.take(OUT).map(|(_, input)| like(input)).collect();
     let desc = CustomOpIr::new(step.id(), &inputs, &outputs);
     let node = Node::<B> { step, desc: desc.clone(), _backend: PhantomData };
     client.register(StreamId::current(), OperationIr::Custom(desc), node).outputs()
+}
+
+/// Registers a step in place. The graph knows nothing of operations that write to their inputs, so all that was
+/// registered before and may read these runs first.
+fn register_in_place<B: FusionBackend + TrainingOps, const IN: usize, const OUT: usize>(
+    step: Step,
+    inputs: [FloatTensor<Fusion<B>>; IN],
+) -> [FloatTensor<Fusion<B>>; OUT] {
+    inputs[0].client.sync(|| ());
+    register::<B, IN, OUT>(step, inputs)
 }
 
 /// The position of the gradient among the inputs.
@@ -119,6 +158,45 @@ impl<B: FusionBackend + TrainingOps> TrainingOps for Fusion<B> {
         step: SgdStep,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         register::<B, _, _>(Step::Sgd(step), [parameter, gradient, velocity]).into()
+    }
+
+    fn adam_step_in_place(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        numbers: FloatTensor<Self>,
+        first: usize,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let inputs = [parameter, gradient, moment_1, moment_2, numbers];
+        register_in_place::<B, _, _>(Step::AdamInPlace(step, first), inputs).into()
+    }
+
+    fn amsgrad_step_in_place(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        moment_1: FloatTensor<Self>,
+        moment_2: FloatTensor<Self>,
+        maximum: FloatTensor<Self>,
+        numbers: FloatTensor<Self>,
+        first: usize,
+        step: AdamStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        let inputs = [parameter, gradient, moment_1, moment_2, maximum, numbers];
+        register_in_place::<B, _, _>(Step::AmsgradInPlace(step, first), inputs).into()
+    }
+
+    fn sgd_step_in_place(
+        parameter: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        velocity: FloatTensor<Self>,
+        numbers: FloatTensor<Self>,
+        first: usize,
+        step: SgdStep,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let inputs = [parameter, gradient, velocity, numbers];
+        register_in_place::<B, _, _>(Step::SgdInPlace(step, first), inputs).into()
     }
 }
 

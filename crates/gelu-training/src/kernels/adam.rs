@@ -103,6 +103,14 @@ impl AdamStep {
         }
     }
 
+    /// The numbers that may be others in the next step, as a step [in place](crate::TrainingOps::adam_step_in_place)
+    /// reads them: `rate`, `epsilon`, what [takes its place](Self::epsilon_of_zero) where v is 0, `kept` and
+    /// `kept_against`.
+    pub fn changing(&self) -> [f32; 5] {
+        let Self { rate, epsilon, kept, kept_against, .. } = *self;
+        [rate, epsilon, self.epsilon_of_zero(), kept, kept_against].map(|number| number as f32)
+    }
+
     /// Returns whether √v of a subnormal f32, at most 2⁻⁶³, is more than a rounding error compared with ε.
     fn is_epsilon_negligible(&self) -> bool {
         let least = match self.epsilon_place {

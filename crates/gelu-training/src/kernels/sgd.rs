@@ -21,6 +21,14 @@ pub struct SgdStep {
     pub weight_decay: f64,
 }
 
+impl SgdStep {
+    /// The numbers that may be others in the next step, as a step [in place](crate::TrainingOps::sgd_step_in_place)
+    /// reads them: `rate` and `taken_up`.
+    pub fn changing(&self) -> [f32; 2] {
+        [self.rate as f32, self.taken_up as f32]
+    }
+}
+
 /// Computes one step of gradient descent with momentum. The new parameter overwrites `gradient`.
 ///
 /// ```text

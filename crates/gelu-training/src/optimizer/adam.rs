@@ -1,6 +1,7 @@
 use super::moment::{self, fitted};
 use crate::TrainingOps;
 use crate::backends::dispatched;
+use crate::captured::{self, Place};
 use crate::{AdamStep, EpsilonPlace, WeightDecay};
 use burn::config::Config;
 use burn::tensor::{Device, Tensor};
@@ -180,6 +181,14 @@ impl Optimizer for Adam {
         });
         let time = time + 1;
         let step = self.numbers(rate, time);
+        let place = match captured::place(&step.changing(), &gradient) {
+            None => None,
+            Some(Place::At(numbers, first)) => Some((dispatched(numbers), first)),
+            // The device makes the step, or has made it.
+            Some(Place::Elsewhere) => {
+                return (parameter, Some(AdamState { time, moment_1, moment_2, max_moment_2 }));
+            }
+        };
         let [moment_1, moment_2] =
             [moment_1, moment_2].map(|moment| dispatched(fitted(moment, &gradient)));
         // A record of Adam has no maximum. The maximum then starts at this step, as in Burn.
@@ -188,14 +197,25 @@ impl Optimizer for Adam {
             dispatched(fitted(maximum, &gradient))
         });
         let (parameter, gradient) = (dispatched(parameter), dispatched(gradient));
-        let (parameter, moment_1, moment_2, maximum) = match maximum {
-            Some(maximum) => {
-                let stepped =
-                    Dispatch::amsgrad_step(parameter, gradient, moment_1, moment_2, maximum, step);
+        let (parameter, moment_1, moment_2, maximum) = match (maximum, place) {
+            (Some(maximum), place) => {
+                let stepped = match place {
+                    Some((numbers, first)) => Dispatch::amsgrad_step_in_place(
+                        parameter, gradient, moment_1, moment_2, maximum, numbers, first, step,
+                    ),
+                    None => Dispatch::amsgrad_step(
+                        parameter, gradient, moment_1, moment_2, maximum, step,
+                    ),
+                };
                 (stepped.0, stepped.1, stepped.2, Some(stepped.3))
             }
-            None => {
-                let stepped = Dispatch::adam_step(parameter, gradient, moment_1, moment_2, step);
+            (None, place) => {
+                let stepped = match place {
+                    Some((numbers, first)) => Dispatch::adam_step_in_place(
+                        parameter, gradient, moment_1, moment_2, numbers, first, step,
+                    ),
+                    None => Dispatch::adam_step(parameter, gradient, moment_1, moment_2, step),
+                };
                 (stepped.0, stepped.1, stepped.2, None)
             }
         };

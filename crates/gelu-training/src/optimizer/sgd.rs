@@ -2,6 +2,7 @@ use super::moment::{self, fitted};
 use crate::SgdStep;
 use crate::TrainingOps;
 use crate::backends::dispatched;
+use crate::captured::{self, Place};
 use burn::config::Config;
 use burn::tensor::{Device, Tensor};
 use burn_core as burn;
@@ -120,12 +121,19 @@ impl Optimizer for Sgd {
             // Without momentum, PyTorch steps along the undamped gradient.
             _ => (moment::zeros(&gradient), 1.0),
         };
-        let (parameter, velocity) = Dispatch::sgd_step(
-            dispatched(parameter),
-            dispatched(gradient),
-            dispatched(velocity),
-            SgdStep { rate, momentum, taken_up, nesterov, weight_decay },
-        );
+        let step = SgdStep { rate, momentum, taken_up, nesterov, weight_decay };
+        let place = captured::place(&step.changing(), &gradient);
+        if let Some(Place::Elsewhere) = place {
+            return (parameter, Some(SgdState { velocity }));
+        }
+        let [parameter, gradient, velocity] = [parameter, gradient, velocity].map(dispatched);
+        let (parameter, velocity) = match place {
+            Some(Place::At(numbers, first)) => {
+                let numbers = dispatched(numbers);
+                Dispatch::sgd_step_in_place(parameter, gradient, velocity, numbers, first, step)
+            }
+            _ => Dispatch::sgd_step(parameter, gradient, velocity, step),
+        };
         let velocity = Tensor::from_dispatch(velocity);
         (Tensor::from_dispatch(parameter), Some(SgdState { velocity }))
     }

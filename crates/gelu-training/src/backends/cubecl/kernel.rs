@@ -9,13 +9,14 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::{LinearView, LinearViewMut};
 
-/// Computes a step of Adam. The new parameter overwrites the gradient. Moments are f32 for all
-/// parameter types, because 16 bits cannot hold the square of a small gradient. `maximum` is
-/// AMSGrad's.
+/// Computes a step of Adam. `out` is the parameter's memory or the gradient's. Moments are f32 for all parameter types,
+/// because 16 bits cannot hold the square of a small gradient. `maximum` is AMSGrad's. With `numbers`, the kernel reads
+/// the numbers that change from step to step there, from `first` on, in the order of [`crate::AdamStep::changing`].
 #[cube(launch_unchecked)]
 pub(super) fn adam<F: Float, N: Size>(
     parameter: LinearView<'_, Vector<F, N>>,
-    mut gradient: LinearViewMut<'_, Vector<F, N>>,
+    gradient: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
     mut moment_1: LinearViewMut<'_, Vector<f32, N>>,
     mut moment_2: LinearViewMut<'_, Vector<f32, N>>,
     maximum: ComptimeOption<LinearViewMut<'_, Vector<f32, N>>>,
@@ -29,11 +30,27 @@ pub(super) fn adam<F: Float, N: Size>(
     penalty: f32,
     kept: f32,
     kept_against: f32,
+    numbers: ComptimeOption<&Tensor<f32>>,
+    first: u32,
     #[comptime] inside: bool,
     #[define(F)] _dtype: ElemType,
 ) {
-    if !gradient.is_in_bounds(ABSOLUTE_POS) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
         terminate!();
+    }
+    let mut rate = rate;
+    let mut epsilon = epsilon;
+    let mut epsilon_of_zero = epsilon_of_zero;
+    let mut kept = kept;
+    let mut kept_against = kept_against;
+    #[comptime]
+    if let ComptimeOption::Some(numbers) = numbers {
+        let first = first as usize;
+        rate = numbers[first];
+        epsilon = numbers[first + 1];
+        epsilon_of_zero = numbers[first + 2];
+        kept = numbers[first + 3];
+        kept_against = numbers[first + 4];
     }
     let w = Vector::<f32, N>::cast_from(parameter.read(ABSOLUTE_POS));
     let g = Vector::<f32, N>::cast_from(gradient.read(ABSOLUTE_POS)) + w * Vector::new(penalty);
@@ -62,24 +79,35 @@ pub(super) fn adam<F: Float, N: Size>(
         select_many(descends, against, kept),
     );
     let w = w * kept - m * Vector::new(rate) / divisor;
-    gradient.write(ABSOLUTE_POS, Vector::cast_from(w));
+    out.write(ABSOLUTE_POS, Vector::cast_from(w));
 }
 
-/// Computes a step of SGD; see [`adam`] for the types.
+/// Computes a step of SGD; see [`adam`]. The numbers are in the order of [`crate::SgdStep::changing`].
 #[cube(launch_unchecked)]
 pub(super) fn sgd<F: Float, N: Size>(
     parameter: LinearView<'_, Vector<F, N>>,
-    mut gradient: LinearViewMut<'_, Vector<F, N>>,
+    gradient: LinearView<'_, Vector<F, N>>,
+    mut out: LinearViewMut<'_, Vector<F, N>>,
     mut velocity: LinearViewMut<'_, Vector<f32, N>>,
     rate: f32,
     momentum: f32,
     taken_up: f32,
     weight_decay: f32,
+    numbers: ComptimeOption<&Tensor<f32>>,
+    first: u32,
     #[comptime] nesterov: bool,
     #[define(F)] _dtype: ElemType,
 ) {
-    if !gradient.is_in_bounds(ABSOLUTE_POS) {
+    if !out.is_in_bounds(ABSOLUTE_POS) {
         terminate!();
+    }
+    let mut rate = rate;
+    let mut taken_up = taken_up;
+    #[comptime]
+    if let ComptimeOption::Some(numbers) = numbers {
+        let first = first as usize;
+        rate = numbers[first];
+        taken_up = numbers[first + 1];
     }
     let w = Vector::<f32, N>::cast_from(parameter.read(ABSOLUTE_POS));
     let g = Vector::<f32, N>::cast_from(gradient.read(ABSOLUTE_POS));
@@ -88,6 +116,6 @@ pub(super) fn sgd<F: Float, N: Size>(
     let v = v * Vector::new(momentum) + g * Vector::new(taken_up);
     let direction = if comptime!(nesterov) { g + v * Vector::new(momentum) } else { v };
     let w = w - direction * Vector::new(rate);
-    gradient.write(ABSOLUTE_POS, Vector::cast_from(w));
     velocity.write(ABSOLUTE_POS, v);
+    out.write(ABSOLUTE_POS, Vector::cast_from(w));
 }

@@ -2,6 +2,7 @@
 //! the results reuse.
 
 use super::kernel;
+use crate::captured::WIDTH;
 use crate::{AdamStep, EpsilonPlace, SgdStep};
 use burn_core::backend::TensorMetadata;
 use burn_core::tensor::DType;
@@ -44,6 +45,51 @@ fn element(x: &CubeTensor) -> ElemType {
     })
 }
 
+/// The numbers of steps on the device, and where those of one begin.
+pub(super) struct Numbers {
+    pub(super) all: CubeTensor,
+    pub(super) first: usize,
+}
+
+impl Numbers {
+    /// As a kernel takes them. Without any, the host's are taken.
+    fn of(numbers: Option<Self>) -> (Option<TensorArg>, u32) {
+        match numbers {
+            Some(Self { all, first }) => {
+                assert!(
+                    all.dtype == DType::F32 && all.shape().num_elements() >= first + WIDTH,
+                    "the numbers of a step are {WIDTH} of f32 from {first} on, got {:?} {:?}",
+                    all.shape(),
+                    all.dtype
+                );
+                (Some(into_contiguous(all).into_tensor_arg()), first as u32)
+            }
+            None => (None, 0),
+        }
+    }
+}
+
+/// The memory that a new parameter takes: its own where a step is made in place or nobody else holds it, and else
+/// the gradient's.
+fn output(
+    parameter: &CubeTensor,
+    gradient: CubeTensor,
+    in_place: bool,
+) -> (CubeTensor, CubeTensor, usize) {
+    match in_place || parameter.can_mut() {
+        true => (into_contiguous(gradient), parameter.clone(), 0),
+        false => {
+            let gradient = owned(gradient);
+            (gradient.clone(), gradient, 1)
+        }
+    }
+}
+
+/// The moment in memory that a step may write to.
+fn writable(moment: CubeTensor, in_place: bool) -> CubeTensor {
+    if in_place { into_contiguous(moment) } else { owned(moment) }
+}
+
 /// Returns the tensor in memory that no other tensor shares.
 fn owned(x: CubeTensor) -> CubeTensor {
     let x = into_contiguous(x);
@@ -71,19 +117,24 @@ fn assert_fit(parameter: &CubeTensor, gradient: &CubeTensor, moments: &[&CubeTen
     }
 }
 
-/// Computes a step. `moments` holds both moments, and for AMSGrad also the maximum.
+/// Computes a step. `moments` holds both moments, and for AMSGrad also the maximum. With `numbers`, parameter and
+/// moments are written where they are, even if another tensor shares their memory.
 pub(super) fn adam<const MOMENTS: usize>(
     parameter: CubeTensor,
     gradient: CubeTensor,
     moments: [CubeTensor; MOMENTS],
     step: AdamStep,
+    numbers: Option<Numbers>,
 ) -> (CubeTensor, [CubeTensor; MOMENTS]) {
     assert_fit(&parameter, &gradient, &moments.each_ref());
     if parameter.shape().num_elements() == 0 {
         return (gradient, moments);
     }
-    let (parameter, gradient) = (into_contiguous(parameter), owned(gradient));
-    let moments = moments.map(owned);
+    let in_place = numbers.is_some();
+    let parameter = into_contiguous(parameter);
+    let (gradient, out, place) = output(&parameter, gradient, in_place);
+    let moments = moments.map(|moment| writable(moment, in_place));
+    let (numbers, first) = Numbers::of(numbers);
     let Spread { cubes, cube, width } = Spread::over([&parameter, &moments[0]]);
     let (client, element) = (parameter.client.clone(), element(&parameter));
     // SAFETY: the kernel checks its position against the gradient's bounds, and all tensors have
@@ -96,7 +147,8 @@ pub(super) fn adam<const MOMENTS: usize>(
             cube,
             width,
             parameter.into_linear_view(),
-            gradient.clone().into_linear_view(),
+            gradient.into_linear_view(),
+            out.as_linear_view_alias(place),
             moments[0].clone().into_linear_view(),
             moments[1].clone().into_linear_view(),
             moments.get(2).cloned().map(CubeTensor::into_linear_view).into(),
@@ -110,25 +162,32 @@ pub(super) fn adam<const MOMENTS: usize>(
             step.penalty as f32,
             step.kept as f32,
             step.kept_against as f32,
+            numbers.into(),
+            first,
             step.epsilon_place == EpsilonPlace::Inside,
             element,
         );
     }
-    (gradient, moments)
+    (out, moments)
 }
 
+/// As [`adam`].
 pub(super) fn sgd(
     parameter: CubeTensor,
     gradient: CubeTensor,
     velocity: CubeTensor,
     step: SgdStep,
+    numbers: Option<Numbers>,
 ) -> (CubeTensor, CubeTensor) {
     assert_fit(&parameter, &gradient, &[&velocity]);
     if parameter.shape().num_elements() == 0 {
         return (gradient, velocity);
     }
+    let in_place = numbers.is_some();
     let parameter = into_contiguous(parameter);
-    let [gradient, velocity] = [gradient, velocity].map(owned);
+    let (gradient, out, place) = output(&parameter, gradient, in_place);
+    let velocity = writable(velocity, in_place);
+    let (numbers, first) = Numbers::of(numbers);
     let Spread { cubes, cube, width } = Spread::over([&parameter, &velocity]);
     let (client, element) = (parameter.client.clone(), element(&parameter));
     // SAFETY: as for `adam`.
@@ -140,15 +199,18 @@ pub(super) fn sgd(
             cube,
             width,
             parameter.into_linear_view(),
-            gradient.clone().into_linear_view(),
+            gradient.into_linear_view(),
+            out.as_linear_view_alias(place),
             velocity.clone().into_linear_view(),
             step.rate as f32,
             step.momentum as f32,
             step.taken_up as f32,
             step.weight_decay as f32,
+            numbers.into(),
+            first,
             step.nesterov,
             element,
         );
     }
-    (gradient, velocity)
+    (out, velocity)
 }
