@@ -108,8 +108,11 @@ pub struct ExtraFile {
     pub is_table: bool,
     /// Rounds the file's content to the given number of significant digits. `None` if the content must stay
     /// exact.
-    pub round: Option<fn(Vec<u8>, u8) -> Vec<u8>>,
+    pub round: Option<Round>,
 }
+
+/// A function from the bytes of a file and a number of significant digits to the rounded bytes.
+pub type Round = fn(Vec<u8>, u8) -> Vec<u8>;
 
 /// An interval for a difference over more than new seeds, such as new test examples.
 #[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize, JsonSchema)]

@@ -150,7 +150,7 @@ pub fn html<E: Experiment>(
 fn measures(snapshot: &ComparisonSnapshot) -> Vec<Measure> {
     let of_epochs = |measure: &&Measure| {
         let fraction = measure.unit.factor != 1.0;
-        !(fraction && matches!(measure.split, Some(Split::Train | Split::Valid))) && !measure.of_run
+        !(measure.of_run || fraction && matches!(measure.split, Some(Split::Train | Split::Valid)))
     };
     snapshot.measures.iter().filter(of_epochs).cloned().collect()
 }
