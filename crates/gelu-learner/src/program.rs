@@ -117,7 +117,8 @@ impl Body for BurnTraining {
             )));
         }
         let (program, device) = (program.to_owned(), flags.open()?);
-        Ok(Learner { body: self, program, device, device_name: name, cores, display })
+        let captures = flags.captures();
+        Ok(Learner { body: self, program, device, device_name: name, cores, display, captures })
     }
 }
 
@@ -157,6 +158,8 @@ pub struct Learner<'a> {
     device: Device,
     device_name: String,
     cores: Cores,
+    /// Whether steps may be recorded and replayed.
+    captures: bool,
     /// Hears that Burn's display has the terminal; absent where it may not.
     display: Option<Arc<AtomicBool>>,
 }
@@ -186,7 +189,8 @@ impl Trainer for Learner<'_> {
             outcomes: study.primary == "test_error",
             higher: study.higher_columns(),
         };
-        let context = RunContext { run, options, device: &self.device, environment, control };
+        let (device, captures) = (&self.device, self.captures);
+        let context = RunContext { run, options, device, environment, control, captures };
         self.body.train.train_run(context, self.display.clone())
     }
 }

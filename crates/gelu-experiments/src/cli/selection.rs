@@ -14,6 +14,7 @@ use crate::{Error, Result};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::count;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The experiment that is run when none is named.
@@ -66,6 +67,9 @@ pub(super) struct Selection {
     /// `gelu devices`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Suggested::devices().try_map(|name| name.parse::<DeviceName>()))]
     device: Vec<DeviceName>,
+    /// Launch every training step kernel by kernel, instead of recording one and replaying it where the device can
+    #[arg(long)]
+    no_capture: bool,
 }
 
 /// A selection made sense of.
@@ -73,6 +77,8 @@ pub(super) struct Selected {
     pub(super) recipe: Recipe,
     /// At least one, all of one backend.
     pub(super) devices: Vec<DeviceName>,
+    /// Whether training steps may be recorded and replayed.
+    pub(super) captures: bool,
     pub(super) data: DataSet,
     /// Where it was read from, if not from its customary place.
     pub(super) data_folder: Option<PathBuf>,
@@ -121,7 +127,7 @@ impl Selection {
 
     /// That recipe with its data and devices.
     pub(super) fn resolve(self, vary: impl FnOnce(&mut Recipe) -> Result<()>) -> Result<Selected> {
-        let is_built_in = self.recipe.is_none();
+        let (is_built_in, captures) = (self.recipe.is_none(), !self.no_capture);
         let made = self.made()?;
         let mut recipe = self.recipe(made.as_ref(), vary)?;
         let devices = devices(self.device)?;
@@ -135,7 +141,7 @@ impl Selection {
         recipe.validate()?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
         let out = gelu_compare::pack::restored(out)?;
-        Ok(Selected { recipe, devices, data, data_folder: place, out, is_built_in, made })
+        Ok(Selected { recipe, devices, captures, data, data_folder: place, out, is_built_in, made })
     }
 }
 
@@ -151,6 +157,13 @@ impl Selected {
         comparison.test_examples = Splits::test_examples(&self.data, &self.recipe);
         comparison.lease_seconds = Comparison::default_lease(&self.out);
         comparison
+    }
+
+    /// What a worker is told of a device, as flags.
+    pub(super) fn words(&self, device: &DeviceName) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec!["--device".into(), device.to_string().into()];
+        words.extend((!self.captures).then(|| "--no-capture".into()));
+        words
     }
 
     /// Where the recipe is saved that was made for data of one's own.

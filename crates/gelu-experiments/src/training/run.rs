@@ -34,7 +34,8 @@ pub enum Display {
 }
 
 /// Trains a run to its end, going on where an earlier session stopped. A complete run is left as
-/// it is. `criterion` is what its comparison is decided by: outcomes are kept of that.
+/// it is. `criterion` is what its comparison is decided by: outcomes are kept of that. `captures` says whether steps
+/// may be recorded and replayed.
 ///
 /// # Errors
 ///
@@ -51,14 +52,14 @@ pub fn train(
     device: &Device,
     control: &Control,
     environment: &Environment,
-    display: Display,
+    (display, captures): (Display, bool),
 ) -> Result<RunStatus> {
     splits.save_large_reader(run.folder())?;
     let epochs = Some(run.spec().training.epochs);
     // No number there is as much of a loss as none of a loss.
     let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();
     let options = RunOptions { epochs, required, ..RunOptions::default() };
-    let context = RunContext { run, options, device, environment, control };
+    let context = RunContext { run, options, device, environment, control, captures };
     let (spec, of_run, on) = (run.spec().clone(), splits.clone(), device.clone());
     let training = move |done| Ok(training(&spec, &of_run, &on, done, display));
     train_run(context, training, |finished| keep_results(&finished, splits, criterion, device))
@@ -85,6 +86,7 @@ fn training(
         .test(measured(&splits.test))
         .num_epochs(recipe.epochs)
         .attach(&splits.interface())
+        .captured()
         .on_epoch(move |epoch| clock.begin(epoch));
     if let Some(largest) = recipe.optimizer.clip_norm() {
         training = training.clip_norm(largest);
