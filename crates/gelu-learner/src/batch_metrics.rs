@@ -1,5 +1,6 @@
 use burn::tensor::{Bool, Int, Tensor};
 use gelu_compare::measure::Measure;
+use gelu_training::FixedBatch;
 
 /// The output of a network, with the metrics of a batch. Burn's standard outputs implement it, and [`BatchMetrics`]
 /// is an output for a loss and metrics of your own. Implement the trait if Burn's metrics need an output of another
@@ -198,6 +199,21 @@ impl BatchMetrics {
         finish: fn(&[Vec<f64>]) -> f64,
     ) -> Self {
         self.with(name, Amount::Rows(rows.without_autodiff(), finish))
+    }
+
+    /// The same numbers in memory of their own, without the loss as it was given.
+    pub(crate) fn copied(&self) -> Self {
+        let parts = self.parts.iter().map(|part| {
+            let value = match &part.value {
+                Amount::Mean(mean) => Amount::Mean(mean.copied()),
+                Amount::RootOfMean(mean) => Amount::RootOfMean(mean.copied()),
+                Amount::Count(count) => Amount::Count(count.copied()),
+                Amount::Ratio(sums) => Amount::Ratio(Box::new(sums.copied())),
+                Amount::Rows(rows, finish) => Amount::Rows(rows.copied(), *finish),
+            };
+            Part { name: part.name, value }
+        });
+        Self { examples: self.examples, loss: None, parts: parts.collect() }
     }
 
     pub(crate) fn loss_alone(mut self) -> Self {

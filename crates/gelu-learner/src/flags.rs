@@ -14,6 +14,9 @@ pub struct Flags {
     /// Train on several devices of one backend at the same time, one run on each: cuda:0,cuda:1
     #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with = "device")]
     devices: Vec<DeviceName>,
+    /// Launch every training step kernel by kernel, instead of recording one and replaying it where the device can
+    #[arg(long)]
+    no_capture: bool,
 }
 
 impl Flags {
@@ -45,16 +48,26 @@ impl Flags {
         }
     }
 
+    /// Whether steps may be recorded and replayed.
+    pub(crate) fn captures(&self) -> bool {
+        !self.no_capture
+    }
+
     /// Returns the flags as command-line words.
     pub(crate) fn words(&self) -> Vec<OsString> {
-        self.named().map_or_else(Vec::new, words)
+        self.with_capture(self.named().map_or_else(Vec::new, words))
+    }
+
+    fn with_capture(&self, mut words: Vec<OsString>) -> Vec<OsString> {
+        words.extend(self.no_capture.then(|| "--no-capture".into()));
+        words
     }
 
     /// Returns the command-line words for each of several devices.
     pub(crate) fn places(&self) -> Vec<Vec<OsString>> {
         match self.devices.as_slice() {
             [] => vec![self.words()],
-            devices => devices.iter().map(words).collect(),
+            devices => devices.iter().map(|device| self.with_capture(words(device))).collect(),
         }
     }
 }
@@ -79,12 +92,15 @@ mod tests {
 
     #[test]
     fn the_default_device_is_called_as_its_backend_is() {
-        let of = |device, devices| Flags { device, devices };
+        let of = |device, devices| Flags { device, devices, no_capture: false };
         assert_eq!(of(None, Vec::new()).names(), ("flex".to_owned(), "flex".to_owned()));
         let named = of(Some("flex".parse().unwrap()), Vec::new());
         assert_eq!(named.names().0, "flex");
         assert_eq!(named.words(), ["--device", "flex"]);
         let several = of(None, vec!["flex".parse().unwrap(); 2]);
         assert_eq!(several.places(), [["--device", "flex"]; 2]);
+        let eager = Flags { no_capture: true, ..several };
+        assert_eq!(eager.places(), [["--device", "flex", "--no-capture"]; 2]);
+        assert_eq!(of(None, Vec::new()).words(), [""; 0]);
     }
 }

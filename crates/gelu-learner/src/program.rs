@@ -122,7 +122,8 @@ impl ProgramBody for BurnTraining {
             )));
         }
         let (program, device) = (program.to_owned(), flags.open()?);
-        Ok(Learner { body: self, program, device, device_name: name, cores, display })
+        let captures = flags.captures();
+        Ok(Learner { body: self, program, device, device_name: name, cores, display, captures })
     }
 }
 
@@ -162,6 +163,8 @@ pub struct Learner<'a> {
     device: Device,
     device_name: String,
     cores: Cores,
+    /// Whether steps may be recorded and replayed.
+    captures: bool,
     /// Set while Burn's display uses the terminal; `None` if Burn's display is not allowed.
     display: Option<Arc<AtomicBool>>,
 }
@@ -191,7 +194,8 @@ impl Trainer for Learner<'_> {
             outcomes: study.primary == "test_error",
             higher: study.higher_columns(),
         };
-        let context = RunContext { run, options, device: &self.device, environment, control };
+        let (device, captures) = (&self.device, self.captures);
+        let context = RunContext { run, options, device, environment, control, captures };
         self.body.train.train_run(context, self.display.clone())
     }
 }

@@ -5,7 +5,7 @@ use crate::{Confusion, Error, Result};
 use burn::tensor::Device;
 use burn::train::Interrupter;
 use gelu_compare::measure::EpochMetrics;
-use gelu_compare::runs::{ClaimedRun, ProgressSink, RunStatus, Spec};
+use gelu_compare::runs::{ClaimedRun, Environment, ProgressSink, RunStatus, Spec};
 use gelu_compare::suggestion::did_you_mean;
 use gelu_compare::worker::Control;
 use std::path::Path;
@@ -21,6 +21,8 @@ pub(crate) struct Session<S> {
     pub(crate) interrupter: Interrupter,
     pub(crate) progress: Arc<ProgressSink<S>>,
     options: RunOptions,
+    /// What the run's folder says of device and machine.
+    environment: Environment,
     /// The number of epochs that the run will have, once it is known.
     epochs: AtomicUsize,
     state: Mutex<State>,
@@ -63,12 +65,14 @@ impl<S: Spec> Session<S> {
         metrics: Vec<EpochMetrics>,
         seconds: f64,
         options: RunOptions,
+        environment: Environment,
     ) -> Self {
         let state = State { metrics, seconds, epoch_started: Instant::now(), outcome: None };
         let progress = Arc::new(ProgressSink::new(run.clone()));
         let interrupter = Interrupter::new();
         let epochs = AtomicUsize::new(options.epochs.unwrap_or(usize::MAX));
-        Self { run, control, interrupter, progress, options, epochs, state: Mutex::new(state) }
+        let state = Mutex::new(state);
+        Self { run, control, interrupter, progress, options, environment, epochs, state }
     }
 
     pub(crate) fn spec(&self) -> &S {
@@ -86,6 +90,13 @@ impl<S: Spec> Session<S> {
 
     pub(crate) fn options(&self) -> &RunOptions {
         &self.options
+    }
+
+    /// Adds to what the run's folder says of this session, before its first epoch.
+    pub(crate) fn note(&self, what: &str, is: &str) -> Result<()> {
+        let mut environment = self.environment.clone();
+        environment.0.insert(what.to_owned(), is.into());
+        self.run.begin_session(&environment, self.state().metrics.len())
     }
 
     /// Starts an epoch. The network's random numbers in it depend only on seed and epoch.

@@ -50,6 +50,12 @@
 //! assert!((before - after - 6.0 * 0.25).abs() < 1e-5);
 //! ```
 //!
+//! # Steps that are recorded and replayed
+//!
+//! On CUDA, HIP and wgpu a small network's step takes longer to launch than to run. [`CapturedStep`] records a step
+//! once and replays it, with the bits of an eager step. There the optimisers write parameters and moments where they
+//! are, by numbers that they read from the device.
+//!
 //! # Subnormal numbers
 //!
 //! On Flex, a subnormal f32 (below 2⁻¹²⁶ in size) counts as 0 in the inputs and gradients of linear layers and

@@ -147,18 +147,19 @@ impl Compare {
             ))?;
         }
         let jobs = selected.jobs(jobs);
-        let SelectedRecipe { devices, data_folder, data, .. } = selected;
-        let chance = chance::of_chance(&data, &comparison.recipe);
+        let chance = chance::of_chance(&selected.data, &comparison.recipe);
+        let flags: Vec<_> = selected.devices.iter().map(|device| selected.words(device)).collect();
+        let SelectedRecipe { data_folder, data, .. } = selected;
         // Workers read the data themselves; this process would hold them until all workers end.
         drop(data);
-        let place = |device: &DeviceName| {
-            let mut place: Vec<OsString> = vec!["--device".into(), device.to_string().into()];
+        let place = |flags: &Vec<OsString>| {
+            let mut place = flags.clone();
             if let Some(data) = &data_folder {
                 place.extend(["--data".into(), data.into()]);
             }
             place
         };
-        let places = (0..jobs).flat_map(|_| devices.iter().map(place));
+        let places = (0..jobs).flat_map(|_| flags.iter().map(place));
         let carried_out = shown.carry_out::<Recipe>(folder.path(), places)?;
         if let Some(chance) = chance {
             chance::warn(folder.path(), chance)?;

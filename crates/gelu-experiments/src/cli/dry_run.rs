@@ -174,7 +174,7 @@ fn time_one_epoch(selected: &SelectedRecipe, threads: usize) -> Result<Timed> {
     let program = std::env::current_exe().map_err(Error::io("find", "this program"))?;
     let mut command = Command::new(&program);
     command.arg("compare").arg("--recipe").arg(&file).arg("--out").arg(&out);
-    command.args(["--jobs", "1", "--json", "--device", &selected.devices[0].to_string()]);
+    command.args(["--jobs", "1", "--json"]).args(selected.words(&selected.devices[0]));
     if let Some(data) = &selected.data_folder {
         command.arg("--data").arg(data);
     }

@@ -15,6 +15,7 @@ use gelu_compare::files::write_atomically;
 use gelu_compare::output::complain;
 use gelu_compare::runs::RunKey;
 use gelu_learner::device::DeviceName;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The experiment to run when the user names none.
@@ -64,6 +65,9 @@ pub(super) struct Selection {
     /// Devices of one backend to train on, for example flex, vulkan or cuda:0,cuda:1; see `gelu devices`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Suggested::devices().try_map(|name| name.parse::<DeviceName>()))]
     device: Vec<DeviceName>,
+    /// Launch every training step kernel by kernel, instead of recording one and replaying it where the device can
+    #[arg(long)]
+    no_capture: bool,
 }
 
 /// A selection with its recipe, data and devices.
@@ -71,6 +75,8 @@ pub(super) struct SelectedRecipe {
     pub(super) recipe: Recipe,
     /// At least one device; all have the same backend.
     pub(super) devices: Vec<DeviceName>,
+    /// Whether training steps may be recorded and replayed.
+    pub(super) captures: bool,
     pub(super) data: DataSet,
     /// The folder the data were read from, unless it is the default one.
     pub(super) data_folder: Option<PathBuf>,
@@ -122,7 +128,7 @@ impl Selection {
         self,
         vary: impl FnOnce(&mut Recipe) -> Result<()>,
     ) -> Result<SelectedRecipe> {
-        let is_built_in = self.recipe.is_none();
+        let (is_built_in, captures) = (self.recipe.is_none(), !self.no_capture);
         let made = self.made()?;
         let mut recipe = self.recipe(made.as_ref(), vary)?;
         let devices = devices(self.device)?;
@@ -136,7 +142,8 @@ impl Selection {
         recipe.validate()?;
         let out = self.out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
         let out = gelu_compare::cli::restored(out)?;
-        Ok(SelectedRecipe { recipe, devices, data, data_folder: place, out, is_built_in, made })
+        let data_folder = place;
+        Ok(SelectedRecipe { recipe, devices, captures, data, data_folder, out, is_built_in, made })
     }
 }
 
@@ -152,6 +159,13 @@ impl SelectedRecipe {
         comparison.test_examples = Splits::test_examples(&self.data, &self.recipe);
         comparison.lease_seconds = Comparison::default_lease(&self.out);
         comparison
+    }
+
+    /// What a worker is told of a device, as flags.
+    pub(super) fn words(&self, device: &DeviceName) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec!["--device".into(), device.to_string().into()];
+        words.extend((!self.captures).then(|| "--no-capture".into()));
+        words
     }
 
     /// Returns the file in which to save the recipe for the user's own data.

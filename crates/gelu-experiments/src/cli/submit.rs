@@ -3,7 +3,6 @@ use super::selection::Selection;
 use crate::Result;
 use clap::Args;
 use gelu_compare::cli::{Submission, absolute};
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Starts workers on a cluster.
@@ -21,8 +20,7 @@ impl Submit {
     pub(super) fn run(self) -> Result<ExitCode> {
         let Self { selection, varied, submission } = self;
         let (selected, comparison) = varied.select(selection)?;
-        let mut words: Vec<OsString> =
-            vec!["--device".into(), selected.devices[0].to_string().into()];
+        let mut words = selected.words(&selected.devices[0]);
         if let Some(data) = &selected.data_folder {
             words.extend(["--data".into(), absolute(data)?.into()]);
         }

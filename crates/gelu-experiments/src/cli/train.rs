@@ -75,7 +75,8 @@ impl Train {
             let threads = Cores::here(1).share(1, selected.recipe.comparison.threads);
             let environment = crate::environment::here(device, threads);
             let criterion = comparison.recipe.design().criterion();
-            train(run, &splits, &criterion, &opened, control, &environment, Display::Burn)
+            let how = (Display::Burn, selected.captures);
+            train(run, &splits, &criterion, &opened, control, &environment, how)
         })?;
         let primary = comparison.criterion().primary;
         trained.conclude(&reported(&trained, &primary))

@@ -17,12 +17,15 @@ pub(super) struct Work {
     /// Folder with the data set's files [default: the comparison's folder]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Launch every training step kernel by kernel, instead of recording one and replaying it where the device can
+    #[arg(long)]
+    no_capture: bool,
 }
 
 impl Work {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let Self { workforce, device, data } = self;
+        let Self { workforce, device, data, no_capture } = self;
         let slots = workforce.slots;
-        workforce.work(|reader| Recipes::new(reader, device, data, slots))
+        workforce.work(|reader| Recipes::new(reader, device, data, slots, !no_capture))
     }
 }

@@ -10,6 +10,7 @@ pub mod digits;
 pub mod download;
 mod examples;
 mod files;
+mod fixed;
 mod home;
 pub mod idx;
 mod info;

@@ -36,8 +36,9 @@ pub enum Display {
     Burn,
 }
 
-/// Trains a run to its end, or resumes it where an earlier session stopped; a complete run stays as it is.
-/// `criterion` is that of the comparison; it determines the outcomes to save.
+/// Trains a run to its end, going on where an earlier session stopped. A complete run is left as
+/// it is. `criterion` is what its comparison is decided by: outcomes are kept of that. `captures` says whether steps
+/// may be recorded and replayed.
 ///
 /// # Errors
 ///
@@ -54,14 +55,14 @@ pub fn train(
     device: &Device,
     control: &Control,
     environment: &Environment,
-    display: Display,
+    (display, captures): (Display, bool),
 ) -> Result<RunStatus> {
     splits.save_large_reader(run.folder())?;
     let epochs = Some(run.spec().training.epochs);
     // A value there that is not finite means that the run has diverged, as with a loss.
     let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();
     let options = RunOptions { epochs, required, ..RunOptions::default() };
-    let context = RunContext { run, options, device, environment, control };
+    let context = RunContext { run, options, device, environment, control, captures };
     let (spec, of_run, on) = (run.spec().clone(), splits.clone(), device.clone());
     let training = move |done| Ok(training(&spec, &of_run, &on, done, display));
     train_run(context, training, |finished| keep_results(&finished, splits, criterion, device))
@@ -88,6 +89,7 @@ fn training(
         .test(measured(&splits.test))
         .num_epochs(recipe.epochs)
         .attach(&splits.interface())
+        .captured()
         .on_epoch(move |epoch| clock.begin(epoch));
     if let Some(largest) = recipe.optimizer.clip_norm() {
         training = training.clip_norm(largest);

@@ -22,12 +22,14 @@ pub struct Recipes {
     location: Option<PathBuf>,
     data: Option<DataSet>,
     prepared: PreparedSplits,
+    /// Whether training steps may be recorded and replayed.
+    captures: bool,
 }
 
 impl Recipes {
-    /// Creates a trainer for a comparison, on `device` or on the comparison's device. `data` is the location of the
-    /// data if it differs from the comparison's. `slots` is the number of workers that share this processor,
-    /// including this one.
+    /// For a comparison, on the device that it was made for where no other is named. `data` is where its
+    /// data is, if not where the comparison says; `slots` is how many workers share this processor, itself
+    /// among them; `captures` says whether training steps may be recorded and replayed.
     ///
     /// # Errors
     ///
@@ -37,6 +39,7 @@ impl Recipes {
         device: Option<DeviceName>,
         data: Option<PathBuf>,
         slots: usize,
+        captures: bool,
     ) -> Result<Self> {
         let comparison = reader.comparison();
         let device_name = match device {
@@ -59,6 +62,7 @@ impl Recipes {
             location: data,
             data: None,
             prepared: PreparedSplits::default(),
+            captures,
         })
     }
 }
@@ -92,6 +96,7 @@ impl Trainer for Recipes {
             Ok(data.as_ref().expect("it was read just now"))
         })?;
         let criterion = comparison.recipe.design().criterion();
-        train(run, &splits, &criterion, &self.device, control, environment, Display::Folder)
+        let how = (Display::Folder, self.captures);
+        train(run, &splits, &criterion, &self.device, control, environment, how)
     }
 }

@@ -4,10 +4,12 @@
 //! is not a finite number, stops after an epoch on request, and commits each epoch to the run's folder before the
 //! epoch counts.
 
+mod captured;
 mod display;
 mod measure;
 mod train;
 
+pub(crate) use captured::Capture;
 pub use measure::{evaluate, read_bools};
 
 use crate::checkpoint::Parts;
@@ -15,11 +17,14 @@ use crate::learn::log;
 use crate::session::{Session, Tested};
 use crate::training::{MeasuredSplits, Steps};
 use crate::{EarlyStopping, Result, Trainable};
+use burn::optim::ModuleOptimizer;
+use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
 use burn::tensor::Device;
 use burn::train::{
     Learner, LearnerEvent, SupervisedLearningStrategy, SupervisedTrainingEventProcessor,
     TrainLoader, TrainingComponents, ValidLoader,
 };
+use captured::Steps as CapturedSteps;
 use gelu_compare::measure::EpochMetrics;
 use gelu_compare::runs::{RunStatus, Spec};
 use std::sync::Arc;
@@ -36,6 +41,10 @@ pub(crate) struct EpochByEpoch<M: Trainable, S> {
     pub(crate) device: Device,
     /// Whether Burn's display shows the training.
     pub(crate) shown: bool,
+    /// How steps are recorded and replayed, where they are to be.
+    pub(crate) capture: Option<Capture<M>>,
+    /// Optimiser and learning rate as they were before the first step, for a trial of that.
+    pub(crate) fresh: (ModuleOptimizer, ModuleLrScheduler),
 }
 
 type Events<M> = SupervisedTrainingEventProcessor<M>;
@@ -58,31 +67,43 @@ impl<M: Trainable, S: Spec> SupervisedLearningStrategy<M> for EpochByEpoch<M, S>
         let device = self.device.clone().autodiff();
         let train = train.to_device(&device);
         learner.fork(&device);
-        let mut epochs = starting_epoch..=components.num_epochs;
-        let end = epochs.find_map(|epoch| {
-            match self.epoch(epoch, &mut components, &mut learner, &train) {
-                Ok(Next::Epoch) => None,
-                Ok(Next::End(status)) => Some(Ok(status)),
-                Err(error) => Some(Err(error)),
-            }
-        });
-        self.session.end(end.unwrap_or(Ok(RunStatus::Finished)));
+        let end = self.epochs(starting_epoch, &mut components, &mut learner, &train);
+        self.session.end(end);
         (learner.model(), components.event_processor)
     }
 }
 
 impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
+    /// Trains until the run ends.
+    fn epochs(
+        &self,
+        first: usize,
+        components: &mut TrainingComponents<M>,
+        learner: &mut Learner<M>,
+        train: &TrainLoader<M>,
+    ) -> Result<RunStatus> {
+        let mut steps = self.begin_capture(learner)?;
+        for epoch in first..=components.num_epochs {
+            let steps = steps.as_deref_mut();
+            if let Next::End(status) = self.epoch(epoch, components, learner, train, steps)? {
+                return Ok(status);
+            }
+        }
+        Ok(RunStatus::Finished)
+    }
+
     fn epoch(
         &self,
         epoch: usize,
         components: &mut TrainingComponents<M>,
         learner: &mut Learner<M>,
         train: &TrainLoader<M>,
+        steps: Option<&mut (dyn CapturedSteps<M> + 'static)>,
     ) -> Result<Next> {
         self.session.begin_epoch(epoch, &self.device);
         (self.on_epoch)(epoch);
         let events = &mut components.event_processor;
-        let trained = self.train(epoch, events, learner, train)?;
+        let trained = self.train(epoch, events, learner, train, steps)?;
         if self.session.stops_now() {
             return Ok(Next::End(RunStatus::Interrupted));
         }

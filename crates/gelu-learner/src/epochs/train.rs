@@ -1,4 +1,4 @@
-use super::{EpochByEpoch, Events};
+use super::{CapturedSteps, EpochByEpoch, Events};
 use crate::split_metrics::{MetricSums, SplitMetrics};
 use crate::training::check_rate;
 use crate::{Error, ModelOutput, Result, Trainable};
@@ -16,6 +16,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         events: &mut Events<M>,
         learner: &mut Learner<M>,
         loader: &TrainLoader<M>,
+        mut steps: Option<&mut (dyn CapturedSteps<M> + 'static)>,
     ) -> Result<SplitMetrics> {
         let total_items = loader.num_items();
         self.session.progress.update(|progress| {
@@ -29,23 +30,30 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         let mut batches = loader.iter();
         while let Some(batch) = batches.next() {
             let batch = batch.map_err(|error| Error::Failed(error.to_string()))?;
-            let output = learner.train_step(batch);
             iterations += 1;
-            match self.steps.grads_accumulation {
-                1 => self.step(learner, output.grads)?,
-                per_step => {
-                    accumulator.accumulate(&learner.model(), output.grads);
-                    accumulated += 1;
-                    if accumulated == per_step {
-                        self.step(learner, accumulator.grads())?;
-                        accumulated = 0;
+            let (metrics, item) = match steps.as_deref_mut() {
+                Some(steps) => (self.captured_step(steps, learner, batch)?, None),
+                None => {
+                    let output = learner.train_step(batch);
+                    match self.steps.grads_accumulation {
+                        1 => self.step(learner, output.grads)?,
+                        per_step => {
+                            accumulator.accumulate(&learner.model(), output.grads);
+                            accumulated += 1;
+                            if accumulated == per_step {
+                                self.step(learner, accumulator.grads())?;
+                                accumulated = 0;
+                            }
+                        }
                     }
+                    let metrics = match by_batches {
+                        true => output.item.measure(),
+                        false => output.item.measure_loss(),
+                    };
+                    (metrics, Some(output.item))
                 }
-            }
-            sums.push(match by_batches {
-                true => output.item.measure(),
-                false => output.item.measure_loss(),
-            });
+            };
+            sums.push(metrics);
             // Reading a loss back waits for the device, so do it only when a display update is due.
             if self.session.progress.is_due() {
                 let (loss, done) = (sums.finish()?.loss(), batches.progress().items_processed);
@@ -53,9 +61,9 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
                     (progress.done, progress.batch_loss) = (done, Some(loss));
                 });
             }
-            if self.shown {
+            if let Some(item) = item.filter(|_| self.shown) {
                 let (progress, rate) = (batches.progress(), learner.lr_current());
-                let item = TrainingItem::new(output.item, progress, Some(iterations), Some(rate));
+                let item = TrainingItem::new(item, progress, Some(iterations), Some(rate));
                 self.show_train(events, LearnerEvent::ProcessedItem(item))?;
             }
             if self.session.stops_now() {

@@ -104,8 +104,16 @@ fn launch<S: Spec, M: Trainable>(
         true => prepared.registered(training),
         false => training.renderer(Box::new(Silent)),
     };
-    let Prepared { optimizer, learning_rate, steps, measured, early_stopping, on_epoch, .. } =
-        prepared;
+    let Prepared {
+        optimizer,
+        learning_rate,
+        steps,
+        measured,
+        early_stopping,
+        on_epoch,
+        capture,
+        ..
+    } = prepared;
     let strategy = EpochByEpoch {
         session: session.clone(),
         parts,
@@ -115,6 +123,8 @@ fn launch<S: Spec, M: Trainable>(
         on_epoch,
         device: device.clone(),
         shown,
+        capture,
+        fresh: (optimizer.clone(), learning_rate.clone()),
     };
     if done > 0 {
         training = training.checkpoint(done);

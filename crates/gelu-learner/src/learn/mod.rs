@@ -36,6 +36,8 @@ pub struct RunContext<'a, S> {
     pub environment: &'a Environment,
     /// The control that stops the run.
     pub control: &'a Control,
+    /// Whether steps may be recorded and replayed, where the training [is made for it](Training::captured).
+    pub captures: bool,
 }
 
 /// Trains a run to its end, or resumes it where an earlier session stopped; a complete run stays as it is.
@@ -58,7 +60,7 @@ pub fn train_run<S: Spec, M: Trainable>(
     keep: impl FnOnce(FinishedRun<'_, S>) -> Result<()> + Send,
 ) -> Result<RunStatus> {
     gelu_kernels::keep_memory();
-    let RunContext { run, options, device, environment, control } = context;
+    let RunContext { run, options, device, environment, control, captures } = context;
     let before = run.status();
     if before.status.is_complete() {
         return Ok(before.status);
@@ -71,10 +73,15 @@ pub fn train_run<S: Spec, M: Trainable>(
 
     let epochs = options.epochs;
     let done = checkpoint.as_ref().map_or(0, |found| found.epoch);
-    let session = Session::new(run.clone(), control.clone(), metrics, before.seconds, options);
+    let (run, control, seconds) = (run.clone(), control.clone(), before.seconds);
+    let session = Session::new(run, control, metrics, seconds, options, environment.clone());
     let session = Arc::new(session);
     if epochs != Some(done) {
         let kernels = pool(threads(environment))?;
+        let training = move |done| {
+            let training = training(done)?;
+            Ok(if captures { training } else { training.without_capture() })
+        };
         carry_out(&session, device, checkpoint, kernels, training);
     }
     // A display of Burn's that was left behind still holds the earlier threads.

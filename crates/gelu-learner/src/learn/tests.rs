@@ -1,3 +1,5 @@
+mod captured;
+
 use super::*;
 use crate::testing::{Net, Plus, below};
 use crate::{Loader, environment};
@@ -39,7 +41,8 @@ impl Sandbox {
         let (device, environment) = (Device::default(), environment::here("flex", 1));
         let options = RunOptions::default();
         let (run, environment) = (&self.run, &environment);
-        let context = RunContext { run, options, device: &device, environment, control };
+        let captures = true;
+        let context = RunContext { run, options, device: &device, environment, control, captures };
         let training = move |_| {
             let load = |plus| Loader::new(below(6), Plus(plus)).batch_size(2);
             let net = Training::new(Net::new(hears), SgdConfig::new().init(), 0.1);

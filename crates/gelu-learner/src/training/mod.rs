@@ -5,12 +5,14 @@ mod prepared;
 
 pub(crate) use prepared::{Further, MeasuredSplits, Prepared, Steps, check_rate};
 
+use crate::epochs::Capture;
 use crate::loader::BatchSource;
 use crate::metrics::{RecordedMetrics, Recorder};
 use crate::{EarlyStopping, Trainable};
 use burn::optim::ModuleOptimizer;
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
 use burn::train::{InferenceStep, SupervisedTraining};
+use gelu_training::FixedBatch;
 
 type Input<M> = <M as InferenceStep>::Input;
 
@@ -62,6 +64,7 @@ pub struct Training<M: Trainable> {
     recorders: Vec<Box<dyn Recorder<M>>>,
     display: Vec<Register<M>>,
     on_epoch: OnEpoch,
+    capture: Option<Capture<M>>,
     class_names: Vec<String>,
     attached: Option<serde_json::Value>,
 }
@@ -130,6 +133,7 @@ impl<M: Trainable> Training<M> {
             recorders: Vec::new(),
             display: Vec::new(),
             on_epoch: Box::new(|_| ()),
+            capture: None,
             class_names: Vec::new(),
             attached: None,
         }
@@ -256,6 +260,27 @@ impl<M: Trainable> Training<M> {
     /// Calls `function` with the number of each epoch, from 1, before its first batch.
     pub fn on_epoch(mut self, function: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.on_epoch = Box::new(function);
+        self
+    }
+
+    /// Records a step once and replays it, where the device can (CUDA, HIP and wgpu), which spares a small network most
+    /// of the time that launching its kernels takes. The results are those of eager steps, bit by bit: before the first
+    /// epoch copies of the network are trained both ways on examples that are measured, and where they differ, or
+    /// something cannot be recorded, the program says what and trains eagerly. `--no-capture` turns it off.
+    ///
+    /// What can be recorded, and what the batch has to implement, is said of
+    /// [`CapturedStep`](gelu_training::CapturedStep) and [`FixedBatch`](gelu_training::FixedBatch).
+    pub fn captured(mut self) -> Self
+    where
+        Input<M>: FixedBatch,
+    {
+        self.capture = Some(Capture::new());
+        self
+    }
+
+    /// Trains by eager steps.
+    pub(crate) fn without_capture(mut self) -> Self {
+        self.capture = None;
         self
     }
 

@@ -3,6 +3,7 @@
 use super::display::registered;
 use super::{Input, OnEpoch, Probes, Register, Training};
 use crate::checkpoint::{ATTACHED, CLASS_NAMES, Metadata};
+use crate::epochs::Capture;
 use crate::loader::{BatchSource, Order, refuse};
 use crate::metrics::Recorder;
 use crate::{EarlyStopping, ModelOutput, Result, Trainable};
@@ -25,6 +26,7 @@ pub(crate) struct Prepared<M: Trainable> {
     pub(crate) measured: MeasuredSplits<M>,
     pub(crate) early_stopping: Option<EarlyStopping>,
     pub(crate) on_epoch: OnEpoch,
+    pub(crate) capture: Option<Capture<M>>,
     /// Values saved with the network.
     pub(crate) metadata: Metadata,
     display: Vec<Register<M>>,
@@ -178,6 +180,7 @@ impl<M: Trainable> Training<M> {
             },
             early_stopping,
             on_epoch: self.on_epoch,
+            capture: self.capture,
             metadata: attached.into_iter().chain(names).collect(),
             display: self.display,
         })

@@ -18,7 +18,7 @@ pub(super) enum Mode {
     /// In place, with numbers that each uploads.
     Run,
     /// In place, with numbers in this tensor, which are written there later: a recording cannot upload.
-    Record(Tensor<1>),
+    Record(Box<Tensor<1>>),
     /// On the device, by a recording: the host counts and computes the numbers.
     Advance,
 }
@@ -35,7 +35,7 @@ pub(super) struct Numbers {
 /// Where an optimiser finds its numbers.
 pub(crate) enum Place {
     /// In this tensor, from there on.
-    At(Tensor<1>, usize),
+    At(Box<Tensor<1>>, usize),
     /// A recording has them and makes the step: nothing is to be launched.
     Elsewhere,
 }
@@ -59,7 +59,7 @@ pub(crate) fn place<const D: usize>(numbers: &[f32], gradient: &Tensor<D>) -> Op
             Mode::Run => {
                 let data = TensorData::from(&step.values[first..]);
                 let options = (&gradient.device().inner(), DType::F32);
-                Place::At(Tensor::from_data(data, options), 0)
+                Place::At(Box::new(Tensor::from_data(data, options)), 0)
             }
             Mode::Record(all) => Place::At(all.clone(), first),
             Mode::Advance => Place::Elsewhere,

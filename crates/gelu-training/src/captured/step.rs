@@ -113,7 +113,7 @@ pub struct CapturedStep<B: FixedBatch, T> {
 enum Stage<T> {
     /// So many steps with batches of the shape that is recorded have been made.
     WarmUp(usize),
-    Recorded(Recording<T>),
+    Recorded(Box<Recording<T>>),
     /// The device cannot: steps are made in place.
     Unsupported(NotCaptured),
 }
@@ -296,15 +296,13 @@ impl<B: FixedBatch, T> CapturedStep<B, T> {
             self.stage = Stage::Unsupported(failed(error));
             return play_keys(keys, || self.run_eagerly(training, batch)).0;
         }
-        let mode = Mode::Record(numbers.clone());
+        let mode = Mode::Record(Box::new(numbers.clone()));
         let launched = catch_unwind(AssertUnwindSafe(|| {
             play_keys(keys, || self.launch(training, batch, mode))
         }));
         // Whatever happened, or the device would go on recording.
         let graph = Dispatch::graph_stop_capture(device.as_dispatch());
-        // What a device refuses while it records, a read, is a panic where it was asked for.
-        let (launched, lacking) =
-            launched.unwrap_or_else(|panic| (Err(NotCaptured(panic_text(&*panic))), 0));
+        let (launched, lacking) = launched.unwrap_or_else(|panic| (Err(panicked(&*panic)), 0));
         let (output, values) = launched?;
         let graph = graph.map_err(failed)?;
         if lacking != 0 {
@@ -313,7 +311,7 @@ impl<B: FixedBatch, T> CapturedStep<B, T> {
             ));
         }
         write(&mut numbers, values)?;
-        self.stage = Stage::Recorded(Recording { graph, numbers, output });
+        self.stage = Stage::Recorded(Box::new(Recording { graph, numbers, output }));
         self.replayed()
     }
 
@@ -333,11 +331,12 @@ impl<B: FixedBatch, T> CapturedStep<B, T> {
 
     /// Runs the recording with the numbers, keys and batch that are there.
     fn replayed(&mut self) -> Result<&T, NotCaptured> {
-        if let Stage::Recorded(Recording { graph, .. }) = &self.stage {
+        if let Stage::Recorded(recording) = &self.stage {
             // SAFETY: this holds batch, keys, numbers, running statistics and output; the training holds parameters and
             // moments. What is between them is guarded by the recording. All is used on this thread's stream.
             #[allow(unsafe_code, reason = "Burn knows no other way to replay")]
-            unsafe { Dispatch::graph_replay(self.device.as_dispatch(), graph) }.map_err(failed)?;
+            unsafe { Dispatch::graph_replay(self.device.as_dispatch(), &recording.graph) }
+                .map_err(failed)?;
             self.replays += 1;
         }
         self.last_output()
@@ -385,7 +384,12 @@ fn failed(error: impl std::fmt::Display) -> NotCaptured {
     NotCaptured(error.to_string())
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+/// Of a panic while a step was recorded. Most are of reads, which devices refuse then.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> NotCaptured {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked").to_owned()
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+    let beginning = text.split([':', '\n']).next().unwrap_or(text);
+    NotCaptured(format!(
+        "a step panics while it is recorded, as one that reads a result from the device does ({beginning})"
+    ))
 }

@@ -183,7 +183,7 @@ impl Optimizer for Adam {
         let step = self.numbers(rate, time);
         let place = match captured::place(&step.changing(), &gradient) {
             None => None,
-            Some(Place::At(numbers, first)) => Some((dispatched(numbers), first)),
+            Some(Place::At(numbers, first)) => Some((dispatched(*numbers), first)),
             // The device makes the step, or has made it.
             Some(Place::Elsewhere) => {
                 return (parameter, Some(AdamState { time, moment_1, moment_2, max_moment_2 }));
@@ -198,25 +198,26 @@ impl Optimizer for Adam {
         });
         let (parameter, gradient) = (dispatched(parameter), dispatched(gradient));
         let (parameter, moment_1, moment_2, maximum) = match (maximum, place) {
-            (Some(maximum), place) => {
-                let stepped = match place {
-                    Some((numbers, first)) => Dispatch::amsgrad_step_in_place(
-                        parameter, gradient, moment_1, moment_2, maximum, numbers, first, step,
-                    ),
-                    None => Dispatch::amsgrad_step(
-                        parameter, gradient, moment_1, moment_2, maximum, step,
-                    ),
-                };
-                (stepped.0, stepped.1, stepped.2, Some(stepped.3))
+            (None, None) => {
+                let (w, m, v) = Dispatch::adam_step(parameter, gradient, moment_1, moment_2, step);
+                (w, m, v, None)
             }
-            (None, place) => {
-                let stepped = match place {
-                    Some((numbers, first)) => Dispatch::adam_step_in_place(
-                        parameter, gradient, moment_1, moment_2, numbers, first, step,
-                    ),
-                    None => Dispatch::adam_step(parameter, gradient, moment_1, moment_2, step),
-                };
-                (stepped.0, stepped.1, stepped.2, None)
+            (None, Some((numbers, first))) => {
+                let (w, m, v) = Dispatch::adam_step_in_place(
+                    parameter, gradient, moment_1, moment_2, numbers, first, step,
+                );
+                (w, m, v, None)
+            }
+            (Some(maximum), None) => {
+                let (w, m, v, maximum) =
+                    Dispatch::amsgrad_step(parameter, gradient, moment_1, moment_2, maximum, step);
+                (w, m, v, Some(maximum))
+            }
+            (Some(maximum), Some((numbers, first))) => {
+                let (w, m, v, maximum) = Dispatch::amsgrad_step_in_place(
+                    parameter, gradient, moment_1, moment_2, maximum, numbers, first, step,
+                );
+                (w, m, v, Some(maximum))
             }
         };
         let [moment_1, moment_2] = [moment_1, moment_2].map(Tensor::from_dispatch);

@@ -129,7 +129,7 @@ impl Optimizer for Sgd {
         let [parameter, gradient, velocity] = [parameter, gradient, velocity].map(dispatched);
         let (parameter, velocity) = match place {
             Some(Place::At(numbers, first)) => {
-                let numbers = dispatched(numbers);
+                let numbers = dispatched(*numbers);
                 Dispatch::sgd_step_in_place(parameter, gradient, velocity, numbers, first, step)
             }
             _ => Dispatch::sgd_step(parameter, gradient, velocity, step),

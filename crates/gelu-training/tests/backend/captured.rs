@@ -8,6 +8,7 @@ use gelu_training::{
     AdamConfig, AdamWConfig, CapturedStep, EpsilonPlace, NotCaptured, Recordable, SgdConfig,
     clip_by_global_norm, layers,
 };
+use std::time::{Duration, Instant};
 
 const BATCH: usize = 12;
 
@@ -133,21 +134,29 @@ fn assert_equal_steps(
 ) -> usize {
     let device = Device::default().autodiff();
     let mut eager = fit(optimizer, &device);
+    let mut eager_times = Vec::new();
     let losses = (0..steps).map(|step| {
+        let began = Instant::now();
         eager.rate = rate_of(step, steps);
-        let (gradients, loss) = eager.gradients(batch(step, epoch, &device));
+        let (gradients, [loss, _]) = eager.gradients(batch(step, epoch, &device));
         eager.update(gradients);
-        loss[0].clone()
+        let loss = loss.into_scalar::<f32>();
+        eager_times.push(began.elapsed());
+        loss
     });
-    let losses: Vec<f32> =
-        losses.collect::<Vec<_>>().into_iter().map(Tensor::into_scalar).collect();
+    let losses: Vec<f32> = losses.collect();
     let mut training = fit(optimizer, &device);
     let mut captured = CapturedStep::new(&device);
+    let mut replay_times = Vec::new();
     for (step, loss) in losses.iter().enumerate() {
         training.rate = rate_of(step, steps);
+        let (before, began) = (captured.replays(), Instant::now());
         let (x, y) = batch(step, epoch, &device);
         let [found, targets] = captured.step(&mut training, (x, y.clone())).unwrap().clone();
         let found = found.into_scalar::<f32>();
+        if before > 0 && captured.replays() > before {
+            replay_times.push(began.elapsed());
+        }
         assert_eq!(found.to_bits(), loss.to_bits(), "{name}, step {step}: {found}, not {loss}");
         targets.into_data().assert_eq(&y.flatten::<1>(0, 1).into_data(), true);
         if step == steps / 2 {
@@ -158,6 +167,11 @@ fn assert_equal_steps(
             ));
         }
     }
+    let [eager_time, replay_time] = [eager_times, replay_times].map(|mut times: Vec<Duration>| {
+        times.sort();
+        times.get(times.len() / 2).copied().unwrap_or_default()
+    });
+    println!("{name}: {eager_time:?} per eager step, {replay_time:?} per replay (medians)");
     // Eager steps go on from either, by the moments and the number of steps that the optimiser has.
     for further in 0..3 {
         for (place, (found, expected)) in state(&training).iter().zip(state(&eager)).enumerate() {
