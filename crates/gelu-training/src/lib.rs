@@ -64,6 +64,7 @@
 //! system and has them cleared again in every step.
 
 mod backends;
+pub mod cohort;
 mod composed;
 pub mod kernels;
 pub mod layers;

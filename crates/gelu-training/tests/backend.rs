@@ -13,6 +13,8 @@ mod attention;
 mod batch_norm;
 #[path = "backend/checkpointing.rs"]
 mod checkpointing;
+#[path = "backend/cohort.rs"]
+mod cohort;
 #[path = "backend/convolution.rs"]
 mod convolution;
 #[path = "backend/linear.rs"]

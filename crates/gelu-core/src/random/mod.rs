@@ -15,5 +15,5 @@ pub use key::Key;
 #[cfg(feature = "cubecl-backend")]
 pub(crate) use key::WORDS;
 pub(crate) use key::draw_of;
-#[cfg(all(test, feature = "cubecl-backend"))]
-pub(crate) use key::words;
+#[doc(hidden)]
+pub use key::words;

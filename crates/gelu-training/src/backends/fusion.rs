@@ -1,6 +1,7 @@
 //! An optimiser's step is one node of the graph, so that it is the kernel of the backend below. All else
 //! is composed, and fusion joins it with its neighbours.
 
+use crate::cohort::CohortOps;
 use crate::{AdamStep, SgdStep, TrainingOps};
 use burn_core::backend::tensor::FloatTensor;
 use burn_fusion::custom::{
@@ -86,6 +87,8 @@ fn register<B: FusionBackend + TrainingOps, const IN: usize, const OUT: usize>(
 
 /// Its place among the inputs.
 const GRADIENT: usize = 1;
+
+impl<B: FusionBackend + TrainingOps> CohortOps for Fusion<B> {}
 
 impl<B: FusionBackend + TrainingOps> TrainingOps for Fusion<B> {
     fn adam_step(

@@ -1,7 +1,7 @@
 //! The loops of this crate on slices of numbers, as the CPU backend calls them: no tensor, no Burn.
 //!
 //! [`adam`], [`amsgrad`] and [`sgd`] are steps of optimisers, [`linear`] and [`convolution`] products with their
-//! gradients, [`attention`] is causal attention, [`batch_norm`] a batch norm with its activation, [`row_norm`] a
+//! gradients, [`cohort`] has these for many networks at a time, [`attention`] is causal attention, [`batch_norm`] a batch norm with its activation, [`row_norm`] a
 //! layer norm or root mean square norm, and [`max_pool`] takes the largest of 2×2 pixels. All but the optimisers
 //! need the feature `flex`.
 //!
@@ -18,6 +18,9 @@ pub mod batch_norm;
 #[allow(unsafe_code, reason = "threads write parts of one slice")]
 mod blocks;
 mod checks;
+#[cfg(feature = "flex")]
+#[allow(unsafe_code, reason = "threads write slices of one result, not set to 0 before")]
+pub mod cohort;
 #[cfg(feature = "flex")]
 #[allow(
     unsafe_code,
