@@ -14,6 +14,8 @@
 //! | whitened patches and three blocks of convolutions | (airbench94) | [`AirbenchConfig`] |
 //! | decoder-only transformer | (nanoGPT) | [`GptConfig`] |
 //!
+//! Many fully connected networks of one shape train as one program in an [`MlpCohort`].
+//!
 //! Every network is a `Config` with `init(&Device)`, a module with `forward`, and takes any
 //! [`Activation`](gelu_core::Activation). [`StateDict`] loads the weights of a PyTorch twin. Nothing
 //! here knows a data set or how to train.
@@ -39,6 +41,7 @@ mod frame_classifier;
 mod gpt;
 mod init;
 mod mlp;
+mod mlp_cohort;
 mod residual_block;
 mod state_dict;
 mod tagger;
@@ -51,6 +54,7 @@ pub use cnn::{Cnn, CnnConfig};
 pub use gpt::{Gpt, GptConfig, GptMlp, GptNorm};
 pub use init::unit_norm_linear;
 pub use mlp::{Mlp, MlpConfig};
+pub use mlp_cohort::{MlpCohort, MlpCohortError};
 pub use residual_block::BlockOrder;
 pub use state_dict::{StateDict, StateDictError, save_state_dict};
 pub use wide_resnet::{WideResNet, WideResNetConfig};

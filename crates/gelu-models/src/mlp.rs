@@ -71,8 +71,8 @@ impl MlpConfig {
 /// returns logits: the log-softmax belongs to the loss. (A learnable activation adds its own.) Made by [`MlpConfig`].
 #[derive(Module, Debug)]
 pub struct Mlp {
-    hidden: Vec<HiddenLayer>,
-    output: Linear,
+    pub(crate) hidden: Vec<HiddenLayer>,
+    pub(crate) output: Linear,
 }
 
 impl Mlp {
