@@ -22,6 +22,8 @@ pub(crate) struct Session<S> {
     options: RunOptions,
     /// How many epochs it is to have, once that is known.
     epochs: AtomicUsize,
+    /// How many runs train at the same time as one program, and share its time.
+    sharing: usize,
     state: Mutex<State>,
 }
 
@@ -67,7 +69,13 @@ impl<S: Spec> Session<S> {
         let progress = Arc::new(ProgressSink::new(run.clone()));
         let interrupter = Interrupter::new();
         let epochs = AtomicUsize::new(options.epochs.unwrap_or(usize::MAX));
-        Self { run, control, interrupter, progress, options, epochs, state: Mutex::new(state) }
+        let state = Mutex::new(state);
+        Self { run, control, interrupter, progress, options, epochs, sharing: 1, state }
+    }
+
+    /// The same for one of so many runs that train as one program.
+    pub(crate) fn sharing(self, runs: usize) -> Self {
+        Self { sharing: runs.max(1), ..self }
     }
 
     pub(crate) fn spec(&self) -> &S {
@@ -157,7 +165,7 @@ impl<S: Spec> Session<S> {
             Ok(())
         })?;
         self.run.publish_metrics(&state.metrics)?;
-        state.seconds += state.epoch_started.elapsed().as_secs_f64();
+        state.seconds += state.epoch_started.elapsed().as_secs_f64() / self.sharing as f64;
         self.run.set_status(RunStatus::Running, state.seconds)
     }
 

@@ -24,6 +24,11 @@ impl Cores {
         }
     }
 
+    /// How many runs train on them at the same time.
+    pub fn slots(&self) -> usize {
+        self.slots.max(1)
+    }
+
     /// The threads of one of the runs that are `left`, itself among them, for a network that gains
     /// nothing from more than `useful`.
     pub fn share(&self, left: usize, useful: usize) -> usize {

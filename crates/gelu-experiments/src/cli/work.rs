@@ -2,7 +2,7 @@ use crate::Result;
 use crate::device::DeviceName;
 use crate::worker::Recipes;
 use clap::Args;
-use gelu_compare::cli::Workforce;
+use gelu_compare::cli::{Workforce, whole};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,12 +17,16 @@ pub(super) struct Work {
     /// Folder that holds the data set's files [default: the one that the comparison was made with]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Train up to N runs of one small network as one program, on the CPU, to the same results [default: as many as are
+    /// fastest]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
+    cohort: Option<u16>,
 }
 
 impl Work {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let Self { workforce, device, data } = self;
-        let slots = workforce.slots;
-        workforce.work(|reader| Recipes::new(reader, device, data, slots))
+        let Self { workforce, device, data, cohort } = self;
+        let (slots, cohort) = (workforce.slots, cohort.map(usize::from));
+        workforce.work(|reader| Ok(Recipes::new(reader, device, data, slots)?.with_cohort(cohort)))
     }
 }

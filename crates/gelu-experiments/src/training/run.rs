@@ -54,18 +54,22 @@ pub fn train(
     display: Display,
 ) -> Result<RunStatus> {
     splits.save_large_reader(run.folder())?;
-    let epochs = Some(run.spec().training.epochs);
-    // No number there is as much of a loss as none of a loss.
-    let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();
-    let options = RunOptions { epochs, required, ..RunOptions::default() };
+    let options = options(run.spec(), splits);
     let context = RunContext { run, options, device, environment, control };
     let (spec, of_run, on) = (run.spec().clone(), splits.clone(), device.clone());
     let training = move |done| Ok(training(&spec, &of_run, &on, done, display));
     train_run(context, training, |finished| keep_results(&finished, splits, criterion, device))
 }
 
+/// What a run has to have.
+pub(super) fn options(spec: &RunSpec, splits: &Splits) -> RunOptions {
+    // No number there is as much of a loss as none of a loss.
+    let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();
+    RunOptions { epochs: Some(spec.training.epochs), required, ..RunOptions::default() }
+}
+
 /// The training of a run, `done` of whose epochs are over.
-fn training(
+pub(super) fn training(
     spec: &RunSpec,
     splits: &Splits,
     device: &Device,
@@ -128,7 +132,7 @@ fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader 
 }
 
 /// The trained network, what it achieves under noise, and what it makes of each test example.
-fn keep_results(
+pub(super) fn keep_results(
     finished: &FinishedRun<'_, RunSpec>,
     splits: &Splits,
     criterion: &Criterion,

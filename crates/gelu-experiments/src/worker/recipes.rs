@@ -3,7 +3,9 @@ use crate::data::{self, DataSet};
 use crate::device::DeviceName;
 use crate::recipe::Recipe;
 use crate::runs::{ClaimedRun, Comparison, Environment, Experiment, RunSpec, RunStatus};
-use crate::training::{Display, PreparedSplits, train};
+use crate::training::{
+    Display, PreparedSplits, Splits, can_join, cohort_size, join, train, train_together,
+};
 use crate::worker::{Control, Cores};
 use crate::{Error, Result, environment};
 use burn::tensor::Device;
@@ -21,6 +23,8 @@ pub struct Recipes {
     location: Option<PathBuf>,
     data: Option<DataSet>,
     prepared: PreparedSplits,
+    /// How many runs train as one program at most, where somebody says so.
+    cohort: Option<usize>,
 }
 
 impl Recipes {
@@ -58,6 +62,25 @@ impl Recipes {
             location: data,
             data: None,
             prepared: PreparedSplits::default(),
+            cohort: None,
+        })
+    }
+
+    /// The same, with so many runs at most that train as one program; a fixed number for each kind of network without
+    /// it.
+    pub fn with_cohort(self, runs: Option<usize>) -> Self {
+        Self { cohort: runs, ..self }
+    }
+
+    /// The splits of a run.
+    fn splits(&mut self, spec: &RunSpec, comparison: &Comparison) -> Result<Splits> {
+        let Self { location, data, prepared, device, .. } = self;
+        prepared.of(spec, device, move || {
+            if data.is_none() {
+                let location = location.as_deref().or(comparison.data.location.as_deref());
+                *data = Some(data::load(&spec.asked(), location)?);
+            }
+            Ok(data.as_ref().expect("it was read just now"))
         })
     }
 }
@@ -74,6 +97,44 @@ impl Trainer for Recipes {
         environment::here(&self.device_name, self.cores.share(left, useful))
     }
 
+    fn cohort(&self, spec: &RunSpec, left: usize) -> usize {
+        let most = match self.cohort {
+            Some(runs) if can_join(spec) => runs,
+            Some(_) => 1,
+            None => cohort_size(spec),
+        };
+        // Other workers here want some, too.
+        most.min(left.div_ceil(self.cores.slots()))
+    }
+
+    fn join(&self, first: &RunSpec, other: &RunSpec) -> bool {
+        join(first, other)
+    }
+
+    fn train_together(
+        &mut self,
+        runs: &[Arc<ClaimedRun>],
+        comparison: &Comparison,
+        environment: &Environment,
+        control: &Control,
+    ) -> Vec<Result<RunStatus>> {
+        let criterion = comparison.recipe.design().criterion();
+        let (mut ready, mut results) = (Vec::new(), Vec::new());
+        for run in runs {
+            match self.splits(run.spec(), comparison) {
+                Ok(splits) => {
+                    ready.push((run.clone(), splits));
+                    results.push(None);
+                }
+                Err(error) => results.push(Some(Err(error))),
+            }
+        }
+        let trained = train_together(&ready, &criterion, &self.device, control, environment);
+        let mut trained = trained.into_iter();
+        let result = |result: Option<_>| result.or_else(|| trained.next());
+        results.into_iter().filter_map(result).collect()
+    }
+
     fn train(
         &mut self,
         run: &Arc<ClaimedRun>,
@@ -81,15 +142,7 @@ impl Trainer for Recipes {
         environment: &Environment,
         control: &Control,
     ) -> Result<RunStatus> {
-        let Self { location, data, prepared, device, .. } = self;
-        let spec = run.spec();
-        let splits = prepared.of(spec, device, move || {
-            if data.is_none() {
-                let location = location.as_deref().or(comparison.data.location.as_deref());
-                *data = Some(data::load(&spec.asked(), location)?);
-            }
-            Ok(data.as_ref().expect("it was read just now"))
-        })?;
+        let splits = self.splits(run.spec(), comparison)?;
         let criterion = comparison.recipe.design().criterion();
         train(run, &splits, &criterion, &self.device, control, environment, Display::Folder)
     }

@@ -15,11 +15,12 @@ use crate::checkpoint::verify;
 use crate::session::{RunOptions, Session};
 use crate::{Error, Result, Trainable, Training};
 use burn::tensor::Device;
-use finished::finish;
+pub(crate) use finished::finish;
 use gelu_compare::output::complain;
 use gelu_compare::runs::{Checkpoint, ClaimedRun, Environment, RunStatus, Spec};
 use gelu_compare::worker::Control;
 use launch::carry_out;
+pub(crate) use launch::check_fit;
 use rayon::ThreadPool;
 use std::sync::Arc;
 
@@ -56,28 +57,47 @@ pub fn train_run<S: Spec, M: Trainable>(
     training: impl FnOnce(usize) -> Result<Training<M>> + Send + 'static,
     keep: impl FnOnce(FinishedRun<'_, S>) -> Result<()> + Send,
 ) -> Result<RunStatus> {
+    let (device, environment) = (context.device, context.environment);
+    let (session, checkpoint) = match begin(context, 1)? {
+        Begun::Complete(status) => return Ok(status),
+        Begun::Session(session, checkpoint) => (session, checkpoint),
+    };
+    if !is_trained(&session, checkpoint.as_ref()) {
+        let kernels = pool(threads(environment))?;
+        carry_out(&session, device, checkpoint, kernels, training);
+    }
+    // Other threads than before: a display of Burn's that was left behind holds those.
+    pool(threads(environment))?.install(|| finish(&session, keep))
+}
+
+/// A run that a session has begun of.
+pub(crate) enum Begun<S> {
+    /// It was complete before.
+    Complete(RunStatus),
+    /// The session, and what it goes on from.
+    Session(Arc<Session<S>>, Option<Checkpoint>),
+}
+
+/// Begins a session of a run, one of so many that train as one program.
+pub(crate) fn begin<S: Spec>(context: RunContext<'_, S>, sharing: usize) -> Result<Begun<S>> {
     gelu_kernels::keep_memory();
-    let RunContext { run, options, device, environment, control } = context;
+    let RunContext { run, options, environment, control, .. } = context;
     let before = run.status();
     if before.status.is_complete() {
-        return Ok(before.status);
+        return Ok(Begun::Complete(before.status));
     }
     let checkpoint = sound_checkpoint(run)?;
     let metrics = checkpoint.as_ref().map_or_else(Vec::new, |found| found.metrics.clone());
     run.begin_session(environment, metrics.len())?;
     run.publish_metrics(&metrics)?;
     run.set_status(RunStatus::Running, before.seconds)?;
-
-    let epochs = options.epochs;
-    let done = checkpoint.as_ref().map_or(0, |found| found.epoch);
     let session = Session::new(run.clone(), control.clone(), metrics, before.seconds, options);
-    let session = Arc::new(session);
-    if epochs != Some(done) {
-        let kernels = pool(threads(environment))?;
-        carry_out(&session, device, checkpoint, kernels, training);
-    }
-    // Other threads than before: a display of Burn's that was left behind holds those.
-    pool(threads(environment))?.install(|| finish(&session, keep))
+    Ok(Begun::Session(Arc::new(session.sharing(sharing)), checkpoint))
+}
+
+/// Whether nothing is left to be trained.
+pub(crate) fn is_trained<S: Spec>(session: &Session<S>, checkpoint: Option<&Checkpoint>) -> bool {
+    session.options().epochs == Some(checkpoint.map_or(0, |found| found.epoch))
 }
 
 /// The newest checkpoint that can be resumed from. Damaged ones that are newer are removed.
@@ -106,13 +126,13 @@ pub fn log<S: Spec>(line: &str) {
 }
 
 /// The threads that a run may use.
-fn threads(environment: &Environment) -> usize {
+pub(crate) fn threads(environment: &Environment) -> usize {
     let threads = environment.0.get("threads").and_then(serde_json::Value::as_u64);
     threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(1)
 }
 
 /// Threads that a run's kernels share.
-fn pool(threads: usize) -> Result<ThreadPool> {
+pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|index| format!("kernels-{index}"))
