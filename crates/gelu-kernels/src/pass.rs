@@ -14,6 +14,7 @@ use crate::storage::Storage;
 use crate::threads::{self, Chunks, PARALLEL, PARALLEL_COPY, Threads};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 /// A function with an optional bias and dropout, applied to a slice of `S`:
@@ -53,11 +54,21 @@ impl<S: Storage> Pass<S> {
     /// Returns the results for `x`.
     pub fn map(&self, x: &[S]) -> Vec<S> {
         let mut out = Vec::with_capacity(x.len());
-        let results = SharedSlice::uninit(&mut out.spare_capacity_mut()[..x.len()]);
-        self.run(Quantity::Value, Source::Slice(x), Source::Results, results, x.len());
+        self.write(x, &mut out.spare_capacity_mut()[..x.len()]);
         // SAFETY: the pass has written every element.
         unsafe { out.set_len(x.len()) };
         out
+    }
+
+    /// Writes the results for `x` to `out`, all of it, whatever it was before.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ.
+    pub fn write(&self, x: &[S], out: &mut [MaybeUninit<S>]) {
+        Self::expect(x, [("out", out.len())]);
+        let results = SharedSlice::uninit(out);
+        self.run(Quantity::Value, Source::Slice(x), Source::Results, results, x.len());
     }
 
     /// Writes the results for `x` to `out`.

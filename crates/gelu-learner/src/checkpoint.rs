@@ -76,11 +76,55 @@ impl Parts {
 
     /// Waits for the three records of an epoch and writes them into `folder`.
     pub(crate) fn write_to(&self, folder: &Path) -> Result<()> {
-        for (name, bytes) in PARTS.iter().zip(self.take()?) {
-            let path = folder.join(name);
-            fs::write(&path, &bytes[..]).map_err(Error::io("write", &path))?;
+        write(folder, self.take()?)
+    }
+}
+
+fn write(folder: &Path, parts: [Bytes; 3]) -> Result<()> {
+    for (name, bytes) in PARTS.iter().zip(parts) {
+        let path = folder.join(name);
+        fs::write(&path, &bytes[..]).map_err(Error::io("write", &path))?;
+    }
+    Ok(())
+}
+
+/// What there is of a run after an epoch.
+pub(crate) struct Records {
+    pub(crate) model: ModuleRecord,
+    pub(crate) optimizer: OptimizerRecord,
+    pub(crate) scheduler: LrSchedulerRecord,
+}
+
+impl Records {
+    /// Reads those of a checkpoint.
+    pub(crate) fn load(checkpoint: &Path) -> Result<Self> {
+        fn read<R>(
+            checkpoint: &Path,
+            part: usize,
+            load: impl FnOnce(PathBuf) -> std::result::Result<R, burn::store::RecordError>,
+        ) -> Result<R> {
+            let path = checkpoint.join(PARTS[part]);
+            let damaged = |error: &dyn std::fmt::Display| {
+                Error::data(&path, Place::File, error.to_string(), "")
+            };
+            load(path.clone()).map_err(|error| damaged(&error))
         }
-        Ok(())
+        Ok(Self {
+            model: read(checkpoint, 0, ModuleRecord::load)?,
+            optimizer: read(checkpoint, 1, OptimizerRecord::load)?,
+            scheduler: read(checkpoint, 2, LrSchedulerRecord::load)?,
+        })
+    }
+
+    /// Writes them into a checkpoint's folder, as Burn's savers do.
+    pub(crate) fn write_to(self, folder: &Path, metadata: &Metadata) -> Result<()> {
+        let unsaved =
+            |error: &dyn std::fmt::Display| Error::Failed(format!("cannot save: {error}"));
+        let model = self.model.into_bytes().map_err(|error| unsaved(&error))?;
+        let model = without_random_identities(model, metadata).map_err(|error| unsaved(&error))?;
+        let optimizer = self.optimizer.into_bytes().map_err(|error| unsaved(&error))?;
+        let scheduler = self.scheduler.into_bytes().map_err(|error| unsaved(&error))?;
+        write(folder, [model, optimizer, scheduler])
     }
 }
 
@@ -189,17 +233,7 @@ impl CheckpointingStrategy for EveryEpoch {
 
 /// Checks that a checkpoint can be loaded; Burn would panic if it cannot.
 pub(crate) fn verify(checkpoint: &Path) -> Result<()> {
-    let readable = [
-        ModuleRecord::load(checkpoint.join(PARTS[0])).err(),
-        OptimizerRecord::load(checkpoint.join(PARTS[1])).err(),
-        LrSchedulerRecord::load(checkpoint.join(PARTS[2])).err(),
-    ];
-    for (name, error) in PARTS.iter().zip(readable) {
-        if let Some(error) = error {
-            return Err(Error::data(checkpoint.join(name), Place::File, error.to_string(), ""));
-        }
-    }
-    Ok(())
+    Records::load(checkpoint).map(|_| ())
 }
 
 /// Returns the bytes of the network to save for the run: the best epoch's if the checkpoint has one, otherwise the

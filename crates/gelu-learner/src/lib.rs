@@ -16,6 +16,7 @@ extern crate self as gelu_learner;
 pub mod activation;
 mod batch_metrics;
 mod checkpoint;
+mod cohort;
 pub mod device;
 mod early_stopping;
 pub mod environment;
@@ -41,6 +42,7 @@ mod training;
 
 pub use batch_metrics::{BatchMetrics, ModelOutput};
 pub use checkpoint::numbered;
+pub use cohort::{Cohort, train_cohort};
 pub use early_stopping::EarlyStopping;
 pub use epochs::{evaluate, read_bools};
 pub use gelu_compare::measure::{Direction, Measure, Unit};

@@ -25,6 +25,8 @@ pub(crate) struct Session<S> {
     environment: Environment,
     /// The number of epochs that the run will have, once it is known.
     epochs: AtomicUsize,
+    /// How many runs train at the same time as one program, and share its time.
+    sharing: usize,
     state: Mutex<State>,
 }
 
@@ -72,7 +74,12 @@ impl<S: Spec> Session<S> {
         let interrupter = Interrupter::new();
         let epochs = AtomicUsize::new(options.epochs.unwrap_or(usize::MAX));
         let state = Mutex::new(state);
-        Self { run, control, interrupter, progress, options, environment, epochs, state }
+        Self { run, control, interrupter, progress, options, environment, epochs, sharing: 1, state }
+    }
+
+    /// The same for one of `runs` runs that train as one program.
+    pub(crate) fn sharing(self, runs: usize) -> Self {
+        Self { sharing: runs.max(1), ..self }
     }
 
     pub(crate) fn spec(&self) -> &S {
@@ -169,7 +176,7 @@ impl<S: Spec> Session<S> {
             Ok(())
         })?;
         self.run.publish_metrics(&state.metrics)?;
-        state.seconds += state.epoch_started.elapsed().as_secs_f64();
+        state.seconds += state.epoch_started.elapsed().as_secs_f64() / self.sharing as f64;
         self.run.set_status(RunStatus::Running, state.seconds)
     }
 

@@ -72,8 +72,8 @@ impl MlpConfig {
 /// [`MlpConfig`].
 #[derive(Module, Debug)]
 pub struct Mlp {
-    hidden: Vec<HiddenLayer>,
-    output: Linear,
+    pub(crate) hidden: Vec<HiddenLayer>,
+    pub(crate) output: Linear,
 }
 
 impl Mlp {

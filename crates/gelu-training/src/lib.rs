@@ -71,6 +71,7 @@
 
 mod backends;
 mod captured;
+pub mod cohort;
 mod composed;
 pub mod kernels;
 pub mod layers;

@@ -15,6 +15,8 @@ mod batch_norm;
 mod captured;
 #[path = "backend/checkpointing.rs"]
 mod checkpointing;
+#[path = "backend/cohort.rs"]
+mod cohort;
 #[path = "backend/convolution.rs"]
 mod convolution;
 #[path = "backend/linear.rs"]

@@ -24,6 +24,11 @@ impl Cores {
         }
     }
 
+    /// How many runs train on them at the same time.
+    pub fn slots(&self) -> usize {
+        self.slots.max(1)
+    }
+
     /// Returns the number of threads for one of `left` remaining runs, itself included. `useful` is the number of
     /// threads beyond which the network gains nothing.
     pub fn share(&self, left: usize, useful: usize) -> usize {

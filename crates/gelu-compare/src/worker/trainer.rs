@@ -20,6 +20,28 @@ pub trait Trainer {
     /// Returns the environment for training a run, when `left` runs remain, this one included.
     fn environment(&self, comparison: &Comparison<Self::Experiment>, left: usize) -> Environment;
 
+    /// How many runs like this one it trains as one program, at most, where so many are left.
+    fn cohort(&self, _spec: &SpecOf<Self>, _left: usize) -> usize {
+        1
+    }
+
+    /// Whether it trains two runs as one.
+    fn join(&self, _first: &SpecOf<Self>, _other: &SpecOf<Self>) -> bool {
+        false
+    }
+
+    /// Trains runs that [`join`](Self::join) as one program, each as [`train`](Self::train) does; how each went, in
+    /// their order.
+    fn train_together(
+        &mut self,
+        runs: &[Arc<ClaimedRun<SpecOf<Self>>>],
+        comparison: &Comparison<Self::Experiment>,
+        environment: &Environment,
+        control: &Control,
+    ) -> Vec<Result<RunStatus>> {
+        runs.iter().map(|run| self.train(run, comparison, environment, control)).collect()
+    }
+
     /// Trains a run to its end, continuing where an earlier session stopped. Writes the outcome to the run's folder.
     ///
     /// # Errors

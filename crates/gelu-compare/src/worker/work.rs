@@ -1,10 +1,10 @@
 use super::log::Redirected;
-use super::{Control, Trainer, fail};
+use super::{Control, SpecOf, Trainer, fail};
 use crate::comparison::{ComparisonReader, common_failure, plan};
 use crate::error::Place;
 use crate::runs::{ClaimedRun, Experiment, Provenance, RunFolder, RunKey, RunStatus, Spec, Watch};
 use crate::{Error, Result};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,23 +103,22 @@ impl<T: Trainer> Worker<T> {
                 return Err(self.trouble());
             }
             let mut worked = false;
-            for key in mine {
+            let (mut mine, mut may_go_on) = (VecDeque::from(mine), true);
+            while let (Some(key), true) = (mine.pop_front(), may_go_on) {
                 if self.control.wants_stop() {
                     return Ok(Outcome::Interrupted);
                 }
-                match self.attempt(&key, wanted.len()) {
-                    Ok(Attempt::Worked) => worked = true,
-                    Ok(Attempt::Passed) => {}
-                    Ok(Attempt::Panicked) => return Ok(Outcome::Panicked),
-                    // The failures may be alike, which the loop checks first.
-                    Ok(Attempt::Failed) => {
-                        worked = true;
-                        break;
-                    }
-                    Err(error) => {
-                        self.given_up.insert(key, error.to_string());
-                        worked = true;
-                        break;
+                for (key, attempt) in self.attempt(key, &mut mine, wanted.len()) {
+                    match attempt {
+                        Ok(Attempt::Worked) => worked = true,
+                        Ok(Attempt::Passed) => {}
+                        Ok(Attempt::Panicked) => return Ok(Outcome::Panicked),
+                        // The failures may be alike, which the loop checks first.
+                        Ok(Attempt::Failed) => (worked, may_go_on) = (true, false),
+                        Err(error) => {
+                            self.given_up.insert(key, error.to_string());
+                            (worked, may_go_on) = (true, false);
+                        }
                     }
                 }
             }
@@ -152,8 +151,49 @@ impl<T: Trainer> Worker<T> {
         Error::data(self.reader.folder().path(), Place::File, problem, "")
     }
 
-    /// Works on the run of `key`. `left` is the number of runs that are not over, this one included.
-    fn attempt(&mut self, key: &RunKey, left: usize) -> Result<Attempt> {
+    /// Works on the run of `key` and on those of `others` that are trained as one program with it; these leave `others`.
+    /// `left` is the number of runs that are not over, this one included.
+    fn attempt(
+        &mut self,
+        key: RunKey,
+        others: &mut VecDeque<RunKey>,
+        left: usize,
+    ) -> Vec<(RunKey, Result<Attempt>)> {
+        let first = match self.claim(&key) {
+            Ok(Ok(run)) => run,
+            Ok(Err(attempt)) => return vec![(key, Ok(attempt))],
+            Err(error) => return vec![(key, Err(error))],
+        };
+        let (mut keys, mut runs, mut attempts) = (vec![key], vec![first], Vec::new());
+        let most = self.trainer.cohort(runs[0].spec(), left).max(1);
+        let mut passed = VecDeque::new();
+        while let (true, Some(other)) = (runs.len() < most, others.pop_front()) {
+            let spec = self.reader.comparison().spec(&other);
+            if !spec.is_some_and(|spec| self.trainer.join(runs[0].spec(), &spec)) {
+                passed.push_back(other);
+                continue;
+            }
+            match self.claim(&other) {
+                Ok(Ok(run)) => {
+                    keys.push(other);
+                    runs.push(run);
+                }
+                Ok(Err(attempt)) => attempts.push((other, Ok(attempt))),
+                Err(error) => attempts.push((other, Err(error))),
+            }
+        }
+        passed.append(others);
+        *others = passed;
+        let trained = self.train(runs, left);
+        attempts.extend(keys.into_iter().zip(trained));
+        attempts
+    }
+
+    /// Claims a run. Returns the attempt if there is nothing to do.
+    fn claim(
+        &mut self,
+        key: &RunKey,
+    ) -> Result<std::result::Result<ClaimedRun<SpecOf<T>>, Attempt>> {
         let spec = self
             .reader
             .comparison()
@@ -163,36 +203,61 @@ impl<T: Trainer> Worker<T> {
         self.trainer.check(&spec)?;
         let folder = self.reader.folder().run(&spec)?;
         if folder.status().is_ok_and(|file| file.status.is_over() && is_whole(&folder, &spec)) {
-            return Ok(Attempt::Passed);
+            return Ok(Err(Attempt::Passed));
         }
         let silence = self.reader.comparison().silence();
         let Some(run) = take(&folder, &spec, &mut self.watch, silence)? else {
-            return Ok(Attempt::Passed);
+            return Ok(Err(Attempt::Passed));
         };
         let before = run.status();
         if let Some(reason) = hopeless(&run.deaths_in_this_epoch()?) {
             run.set_status(RunStatus::Failed { reason }, before.seconds)?;
-            return Ok(Attempt::Failed);
+            return Ok(Err(Attempt::Failed));
         }
-        let environment = self.trainer.environment(self.reader.comparison(), left);
+        Ok(Ok(run))
+    }
+
+    /// Trains claimed runs; several runs as one program.
+    fn train(&mut self, runs: Vec<ClaimedRun<SpecOf<T>>>, left: usize) -> Vec<Result<Attempt>> {
+        let mut environment = self.trainer.environment(self.reader.comparison(), left);
+        if runs.len() > 1 {
+            environment.0.insert("cohort".to_owned(), runs.len().into());
+        }
+        let epochs = |run: &ClaimedRun<_>| run.folder().metrics().map_or(0, |epochs| epochs.len());
         // The session begins before any step for which memory may not suffice.
-        run.begin_session(&environment, folder.metrics().map_or(0, |epochs| epochs.len()))?;
-        let run = Arc::new(run);
-        let _log = Redirected::to(&run.log_file())?;
+        let begun = runs.iter().try_for_each(|run| run.begin_session(&environment, epochs(run)));
+        let log = begun.and_then(|()| Redirected::to(&runs[0].log_file()));
+        let _log = match log {
+            Ok(log) => log,
+            Err(error) => {
+                let problem = error.to_string();
+                let failed = |_| Err(Error::Failed(problem.clone()));
+                return runs.iter().map(failed).collect();
+            }
+        };
+        let runs: Vec<_> = runs.into_iter().map(Arc::new).collect();
         let trained = catch_unwind(AssertUnwindSafe(|| {
             let comparison = self.reader.comparison();
-            self.trainer.train(&run, comparison, &environment, &self.control)
+            match &runs[..] {
+                [run] => vec![self.trainer.train(run, comparison, &environment, &self.control)],
+                _ => self.trainer.train_together(&runs, comparison, &environment, &self.control),
+            }
         }));
-        match trained {
-            Ok(Ok(RunStatus::Failed { .. })) => Ok(Attempt::Failed),
-            Ok(Ok(_) | Err(Error::LeaseLost { .. })) => Ok(Attempt::Worked),
+        let attempt = |trained| match trained {
+            Ok(RunStatus::Failed { .. }) => Ok(Attempt::Failed),
+            Ok(_) | Err(Error::LeaseLost { .. }) => Ok(Attempt::Worked),
             // The run's folder contains the error too, unless the disk refused it.
-            Ok(Err(error)) => Err(error),
+            Err(error) => Err(error),
+        };
+        match trained {
+            Ok(trained) => trained.into_iter().map(attempt).collect(),
             Err(panic) => {
                 let reason = format!("panicked: {}", panic_message(panic.as_ref()));
-                let epochs = folder.metrics().map_or(0, |epochs| epochs.len());
-                fail(&run, &reason, run.status().seconds, epochs)?;
-                Ok(Attempt::Panicked)
+                let failed = |run: &Arc<ClaimedRun<SpecOf<T>>>| {
+                    fail(run, &reason, run.status().seconds, epochs(run))?;
+                    Ok(Attempt::Panicked)
+                };
+                runs.iter().map(failed).collect()
             }
         }
     }

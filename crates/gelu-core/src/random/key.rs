@@ -7,8 +7,9 @@ use gelu_kernels::random::Draw;
 pub(crate) const WORDS: usize = 8;
 const BITS: usize = 16;
 
-/// Returns the words of a draw.
-pub(crate) fn words(draw: Draw) -> [i32; WORDS] {
+/// Returns the words of a draw, for the operations of other crates that take a key.
+#[doc(hidden)]
+pub fn words(draw: Draw) -> [i32; WORDS] {
     core::array::from_fn(|i| {
         let half = if i < WORDS / 2 { draw.seed } else { draw.step };
         (half >> (i % (WORDS / 2) * BITS)) as i32 & 0xFFFF
@@ -90,6 +91,16 @@ impl Key {
         Self(words)
     }
 
+    /// Returns the draw that the key names. Reading it waits for the device, unless that is the CPU.
+    ///
+    /// # Panics
+    ///
+    /// If the device does not return the words.
+    pub fn draw(&self) -> Draw {
+        let data = self.0.clone().into_data();
+        draw_of_words(data.iter::<i64>())
+    }
+
     pub(crate) fn into_dispatch(self) -> DispatchTensor {
         self.0.into_dispatch()
     }
@@ -106,8 +117,7 @@ mod tests {
             Draw { seed: u64::MAX, step: 1 << 63 },
             Draw { seed: 0x0123_4567_89ab_cdef, step: 0xfedc_ba98_7654_3210 },
         ] {
-            let key = Key::known(draw, &Device::default());
-            assert_eq!(draw_of_words(key.0.into_data().iter::<i64>()), draw);
+            assert_eq!(Key::known(draw, &Device::default()).draw(), draw);
         }
     }
 
@@ -117,7 +127,7 @@ mod tests {
         let (mut or, mut and) =
             (Draw { seed: 0, step: 0 }, Draw { seed: u64::MAX, step: u64::MAX });
         for _ in 0..64 {
-            let key = draw_of_words(Key::next(&device).0.into_data().iter::<i64>());
+            let key = Key::next(&device).draw();
             (or.seed, or.step) = (or.seed | key.seed, or.step | key.step);
             (and.seed, and.step) = (and.seed & key.seed, and.step & key.step);
         }

@@ -18,7 +18,7 @@ pub use key::Key;
 #[cfg(feature = "cubecl-backend")]
 pub(crate) use key::WORDS;
 pub(crate) use key::draw_of;
-#[cfg(all(test, feature = "cubecl-backend"))]
-pub(crate) use key::words;
+#[doc(hidden)]
+pub use key::words;
 #[cfg(feature = "std")]
 pub use tape::{note_keys, play_keys};

@@ -27,6 +27,10 @@ pub(super) struct Compare {
     /// Runs to train at the same time on each device [default: one per processor core, one on a GPU]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=65535))]
     jobs: Option<u16>,
+    /// Train up to N runs of one small network as one program, on the CPU, to the same results [default: as many as are
+    /// fastest]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
+    cohort: Option<u16>,
     /// Print the planned runs, their time (from training one epoch) and their disk space, and end
     #[arg(long, conflicts_with_all = ["plain", "json"])]
     dry_run: bool,
@@ -125,7 +129,7 @@ impl VariationFlags {
 
 impl Compare {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let Self { selection, varied, jobs, dry_run, shown } = self;
+        let Self { selection, varied, jobs, cohort, dry_run, shown } = self;
         let jobs = jobs.map(usize::from);
         let (selected, comparison) = varied.select(selection)?;
         selected.devices.iter().try_for_each(DeviceName::check)?;
@@ -156,6 +160,9 @@ impl Compare {
             let mut place = flags.clone();
             if let Some(data) = &data_folder {
                 place.extend(["--data".into(), data.into()]);
+            }
+            if let Some(cohort) = cohort {
+                place.extend(["--cohort".into(), cohort.to_string().into()]);
             }
             place
         };

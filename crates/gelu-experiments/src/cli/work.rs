@@ -1,7 +1,7 @@
 use crate::Result;
 use crate::worker::Recipes;
 use clap::Args;
-use gelu_compare::cli::Workforce;
+use gelu_compare::cli::{Workforce, whole};
 use gelu_learner::device::DeviceName;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,12 +20,18 @@ pub(super) struct Work {
     /// Launch every training step kernel by kernel, instead of recording one and replaying it where the device can
     #[arg(long)]
     no_capture: bool,
+    /// Train up to N runs of one small network as one program, on the CPU, to the same results [default: as many as are
+    /// fastest]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
+    cohort: Option<u16>,
 }
 
 impl Work {
     pub(super) fn run(self) -> Result<ExitCode> {
-        let Self { workforce, device, data, no_capture } = self;
-        let slots = workforce.slots;
-        workforce.work(|reader| Recipes::new(reader, device, data, slots, !no_capture))
+        let Self { workforce, device, data, no_capture, cohort } = self;
+        let (slots, cohort) = (workforce.slots, cohort.map(usize::from));
+        workforce.work(|reader| {
+            Ok(Recipes::new(reader, device, data, slots, !no_capture)?.with_cohort(cohort))
+        })
     }
 }

@@ -4,6 +4,7 @@
 //! measurements of a trained network.
 
 mod checks;
+mod cohort;
 mod decayed;
 mod evaluate;
 mod interface;
@@ -22,6 +23,7 @@ mod splits;
 #[cfg(test)]
 mod twins;
 
+pub use cohort::{can_join, cohort_size, join, train_together};
 pub use evaluate::{Score, evaluate_split};
 pub use interface::{InputReader, Interface, Shape};
 pub use learned::{LearnedGelu, Spread, learned_gelus};

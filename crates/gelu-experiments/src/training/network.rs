@@ -26,18 +26,18 @@ use std::path::Path;
 /// the mean squared error.
 #[derive(Module, Debug)]
 pub struct Network {
-    architecture: Architecture,
+    pub(super) architecture: Architecture,
     /// Channels, height and width, for networks of images.
     #[module(skip)]
-    picture: [usize; 3],
+    pub(super) picture: [usize; 3],
     /// The share of the training targets that is spread over all classes.
     #[module(skip)]
-    label_smoothing: f64,
+    pub(super) label_smoothing: f64,
 }
 
 #[derive(Module, Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one network, and Burn boxes no modules")]
-enum Architecture {
+pub(super) enum Architecture {
     Mlp(Mlp),
     Regression(Mlp),
     Autoencoder(Autoencoder),

@@ -50,6 +50,17 @@ impl Optimizer for ChangingAdam {
     }
 }
 
+/// Adam, where the optimiser is that of all parameters in all epochs.
+pub(super) fn adam(recipe: &OptimizerRecipe) -> Option<Adam> {
+    match *recipe {
+        OptimizerRecipe::Adam { beta_1, beta_2, epsilon, epsilon_place, beta_1_change: None } => {
+            let config = AdamConfig::new().with_beta_1(beta_1).with_beta_2(beta_2);
+            Some(config.with_epsilon(epsilon).with_epsilon_place(epsilon_place).build())
+        }
+        _ => None,
+    }
+}
+
 /// Returns the optimiser of a network for a run of `epochs` epochs, and the clock that informs it of each epoch.
 pub(super) fn optimizer(
     recipe: &OptimizerRecipe,

@@ -58,18 +58,22 @@ pub fn train(
     (display, captures): (Display, bool),
 ) -> Result<RunStatus> {
     splits.save_large_reader(run.folder())?;
-    let epochs = Some(run.spec().training.epochs);
-    // A value there that is not finite means that the run has diverged, as with a loss.
-    let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();
-    let options = RunOptions { epochs, required, ..RunOptions::default() };
+    let options = options(run.spec(), splits);
     let context = RunContext { run, options, device, environment, control, captures };
     let (spec, of_run, on) = (run.spec().clone(), splits.clone(), device.clone());
     let training = move |done| Ok(training(&spec, &of_run, &on, done, display));
     train_run(context, training, |finished| keep_results(&finished, splits, criterion, device))
 }
 
+/// Returns what a run needs in order to count as finished.
+pub(super) fn options(spec: &RunSpec, splits: &Splits) -> RunOptions {
+    // A value there that is not finite means that the run has diverged, as with a loss.
+    let required = splits.outside.iter().map(|_| OUTSIDE.to_owned()).collect();
+    RunOptions { epochs: Some(spec.training.epochs), required, ..RunOptions::default() }
+}
+
 /// Creates the training of a run, `done` of whose epochs are finished.
-fn training(
+pub(super) fn training(
     spec: &RunSpec,
     splits: &Splits,
     device: &Device,
@@ -133,7 +137,7 @@ fn training_loader(splits: &Splits, spec: &RunSpec, done: usize) -> BatchLoader 
 }
 
 /// Saves the trained network, its metrics under noise, and the outcome of each test example.
-fn keep_results(
+pub(super) fn keep_results(
     finished: &FinishedRun<'_, RunSpec>,
     splits: &Splits,
     criterion: &Criterion,

@@ -2,7 +2,9 @@ use crate::comparison::ComparisonReader;
 use crate::data::{self, DataSet};
 use crate::recipe::Recipe;
 use crate::runs::{ClaimedRun, Comparison, RunSpec};
-use crate::training::{Display, PreparedSplits, train};
+use crate::training::{
+    Display, PreparedSplits, Splits, can_join, cohort_size, join, train, train_together,
+};
 use crate::{Error, Result, environment};
 use burn::tensor::Device;
 use gelu_compare::runs::{Environment, Experiment, RunStatus};
@@ -24,6 +26,8 @@ pub struct Recipes {
     prepared: PreparedSplits,
     /// Whether training steps may be recorded and replayed.
     captures: bool,
+    /// The maximum number of runs to train as one program, if given.
+    cohort: Option<usize>,
 }
 
 impl Recipes {
@@ -63,6 +67,25 @@ impl Recipes {
             data: None,
             prepared: PreparedSplits::default(),
             captures,
+            cohort: None,
+        })
+    }
+
+    /// The same with `runs` as the maximum number of runs to train as one program. Without it, a fixed number for each
+    /// kind of network applies.
+    pub fn with_cohort(self, runs: Option<usize>) -> Self {
+        Self { cohort: runs, ..self }
+    }
+
+    /// Returns the splits of a run.
+    fn splits(&mut self, spec: &RunSpec, comparison: &Comparison) -> Result<Splits> {
+        let Self { location, data, prepared, device, .. } = self;
+        prepared.of(spec, device, move || {
+            if data.is_none() {
+                let location = location.as_deref().or(comparison.data.location.as_deref());
+                *data = Some(data::load(&spec.asked(), location)?);
+            }
+            Ok(data.as_ref().expect("it was read just now"))
         })
     }
 }
@@ -79,6 +102,44 @@ impl Trainer for Recipes {
         environment::here(&self.device_name, self.cores.share(left, useful))
     }
 
+    fn cohort(&self, spec: &RunSpec, left: usize) -> usize {
+        let most = match self.cohort {
+            Some(runs) if can_join(spec) => runs,
+            Some(_) => 1,
+            None => cohort_size(spec),
+        };
+        // Other workers here want some, too.
+        most.min(left.div_ceil(self.cores.slots()))
+    }
+
+    fn join(&self, first: &RunSpec, other: &RunSpec) -> bool {
+        join(first, other)
+    }
+
+    fn train_together(
+        &mut self,
+        runs: &[Arc<ClaimedRun>],
+        comparison: &Comparison,
+        environment: &Environment,
+        control: &Control,
+    ) -> Vec<Result<RunStatus>> {
+        let criterion = comparison.recipe.design().criterion();
+        let (mut ready, mut results) = (Vec::new(), Vec::new());
+        for run in runs {
+            match self.splits(run.spec(), comparison) {
+                Ok(splits) => {
+                    ready.push((run.clone(), splits));
+                    results.push(None);
+                }
+                Err(error) => results.push(Some(Err(error))),
+            }
+        }
+        let trained = train_together(&ready, &criterion, &self.device, control, environment);
+        let mut trained = trained.into_iter();
+        let result = |result: Option<_>| result.or_else(|| trained.next());
+        results.into_iter().filter_map(result).collect()
+    }
+
     fn train(
         &mut self,
         run: &Arc<ClaimedRun>,
@@ -86,15 +147,7 @@ impl Trainer for Recipes {
         environment: &Environment,
         control: &Control,
     ) -> Result<RunStatus> {
-        let Self { location, data, prepared, device, .. } = self;
-        let spec = run.spec();
-        let splits = prepared.of(spec, device, move || {
-            if data.is_none() {
-                let location = location.as_deref().or(comparison.data.location.as_deref());
-                *data = Some(data::load(&spec.asked(), location)?);
-            }
-            Ok(data.as_ref().expect("it was read just now"))
-        })?;
+        let splits = self.splits(run.spec(), comparison)?;
         let criterion = comparison.recipe.design().criterion();
         let how = (Display::Folder, self.captures);
         train(run, &splits, &criterion, &self.device, control, environment, how)

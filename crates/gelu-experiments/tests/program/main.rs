@@ -4,6 +4,7 @@
 
 mod support;
 
+mod cohort;
 mod compare;
 #[cfg(unix)]
 mod dashboard;

@@ -11,20 +11,22 @@ use crate::training::{Further, MeasuredSplits};
 use crate::{Error, ModelOutput, Result, Trainable};
 use burn::data::dataloader::{DataLoader, Progress};
 use burn::tensor::{Bool, Int, Tensor};
-use burn::train::{InferenceStep, Learner, LearnerEvent, TrainingItem, ValidLoader};
+use burn::train::{InferenceStep, LearnerEvent, TrainingItem, ValidLoader};
 use gelu_compare::measure::{EpochMetrics, Split};
 use gelu_compare::runs::{Phase, Spec};
 
 impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
-    /// Measures every split with dropout off. Also returns the outcome of each test example if the run saves them.
-    pub(super) fn measure(
+    /// Measures every split with dropout off. Also returns the outcome of each test example if the run saves them. `rate`
+    /// is the learning rate of the epoch's last step; `events` is given if Burn's display shows the events.
+    pub(crate) fn measure(
         &self,
         epoch: usize,
         trained: SplitMetrics,
-        events: &mut Events<M>,
-        learner: &Learner<M>,
+        mut events: Option<&mut Events<M>>,
+        network: &M,
+        rate: f64,
     ) -> Result<Measured> {
-        let model = learner.model().valid();
+        let model = network.valid();
         let MeasuredSplits { train, valid, test, further, recorders, class_names, .. } =
             &self.measured;
         let splits = [train.as_ref(), valid.as_ref(), test.as_ref()].into_iter().flatten();
@@ -35,10 +37,14 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         });
         let count = |examples| self.session.progress.update(|progress| progress.done += examples);
         // Burn's display has one curve besides training: validation if there is a validation split, otherwise test.
-        let on_display = match (self.shown, valid) {
-            (false, _) => None,
-            (true, Some(_)) => Some(Split::Valid),
-            (true, None) => Some(Split::Test),
+        let on_display = match (&events, valid) {
+            (None, _) => None,
+            (Some(_), Some(_)) => Some(Split::Valid),
+            (Some(_), None) => Some(Split::Test),
+        };
+        let mut tell = |event| match &mut events {
+            Some(events) => self.tell_valid(events, event),
+            None => Ok(()),
         };
         let (mut wrong, mut recorded, mut confusions) = (Vec::new(), Vec::new(), Vec::new());
         let mut measure = |split: Split, loader: Option<&ValidLoader<M>>| -> Result<SplitMetrics> {
@@ -47,13 +53,10 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
                 recorders.iter().map(|recorder| recorder.begin()).collect();
             self.session.begin_part(epoch, part_of(split), &self.device);
             if on_display == Some(split) {
-                self.tell_valid(
-                    events,
-                    LearnerEvent::StartSplit {
-                        epoch_number: epoch,
-                        total_items: loader.num_items(),
-                    },
-                )?;
+                tell(LearnerEvent::StartSplit {
+                    epoch_number: epoch,
+                    total_items: loader.num_items(),
+                })?;
             }
             let (mut done, mut batches, mut classes) = (0, 0, Vec::new());
             let score = evaluate(&model, loader.as_ref(), |examples, output| {
@@ -73,10 +76,10 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
                     return Ok(());
                 }
                 let item = TrainingItem::new(output, progress, Some(batches), None);
-                self.tell_valid(events, LearnerEvent::ProcessedItem(item))
+                tell(LearnerEvent::ProcessedItem(item))
             })?;
             if on_display == Some(split) {
-                self.tell_valid(events, LearnerEvent::EndSplit(epoch))?;
+                tell(LearnerEvent::EndSplit(epoch))?;
             }
             if !class_names.is_empty() {
                 confusions.push((split, confusion(class_names, classes)?));
@@ -86,8 +89,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
             }
             Ok(score)
         };
-        let mut metrics =
-            EpochMetrics::new(epoch).with("learning_rate", learner.lr_current().base());
+        let mut metrics = EpochMetrics::new(epoch).with("learning_rate", rate);
         let train = match train {
             None => trained,
             train => {
@@ -117,7 +119,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         for (column, value) in beside {
             metrics.set(column, value);
         }
-        for (column, value) in self.probed(epoch, learner)? {
+        for (column, value) in self.probed(epoch, network)? {
             metrics.set(&column, value);
         }
         let columns = error_columns(class_names);
@@ -132,14 +134,13 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
     }
 
     /// Returns the metrics of an epoch after which no split is measured.
-    pub(super) fn trained_alone(
+    pub(crate) fn trained_alone(
         &self,
         epoch: usize,
         trained: &SplitMetrics,
-        learner: &Learner<M>,
+        rate: f64,
     ) -> EpochMetrics {
-        let mut metrics =
-            EpochMetrics::new(epoch).with("learning_rate", learner.lr_current().base());
+        let mut metrics = EpochMetrics::new(epoch).with("learning_rate", rate);
         match self.measured.train {
             None => set_all::<M>(&mut metrics, Split::Train, trained),
             Some(_) => metrics.set("batch_loss", trained.loss()),
@@ -148,7 +149,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
     }
 
     /// Measures the layers, if the training asks for it.
-    fn probed(&self, epoch: usize, learner: &Learner<M>) -> Result<Vec<(String, Option<f64>)>> {
+    fn probed(&self, epoch: usize, network: &M) -> Result<Vec<(String, Option<f64>)>> {
         let MeasuredSplits { probed: Some(loader), valid, test, .. } = &self.measured else {
             return Ok(Vec::new());
         };
@@ -159,7 +160,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
             (None, None) => Split::Train,
         };
         self.session.begin_part(epoch, part_of(split), &self.device);
-        probe(&learner.model(), loader.as_ref(), &self.device)
+        probe(network, loader.as_ref(), &self.device)
     }
 }
 

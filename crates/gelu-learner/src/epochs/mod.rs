@@ -109,15 +109,15 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         }
         let is_measured =
             epoch.is_multiple_of(self.measured.every) || epoch == components.num_epochs;
+        let rate = learner.lr_current().base();
         let (mut metrics, tested) = match is_measured {
-            true => self.measure(epoch, trained, events, learner)?,
-            false => (self.trained_alone(epoch, &trained, learner), Tested::default()),
+            true => {
+                let events = self.shown.then_some(&mut *events);
+                self.measure(epoch, trained, events, &learner.model(), rate)?
+            }
+            false => (self.trained_alone(epoch, &trained, rate), Tested::default()),
         };
-        if let Some(name) = self.session.lost(&metrics, is_measured)? {
-            log::<S>(&format!(
-                "{name} is no finite number in epoch {epoch}, so the run has diverged; lower the learning rate, limit \
-                 gradients with .clip_norm(1.0), or look for such numbers in the data"
-            ));
+        if self.has_diverged(&metrics, is_measured)? {
             return Ok(Next::End(RunStatus::Diverged { epoch }));
         }
         let stops = self.stops_early(&mut metrics, is_measured)?;
@@ -133,8 +133,23 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         })
     }
 
+    /// Returns whether a metric that has to be a number is none; if so, the run's log says which.
+    pub(crate) fn has_diverged(&self, metrics: &EpochMetrics, is_measured: bool) -> Result<bool> {
+        let Some(name) = self.session.lost(metrics, is_measured)? else { return Ok(false) };
+        log::<S>(&format!(
+            "{name} is no finite number in epoch {}, so the run has diverged; lower the learning rate, limit gradients \
+             with .clip_norm(1.0), or look for such numbers in the data",
+            metrics.epoch
+        ));
+        Ok(true)
+    }
+
     /// Returns whether the run ends with this epoch, and records the epoch to restore as a column of `metrics`.
-    fn stops_early(&self, metrics: &mut EpochMetrics, is_measured: bool) -> Result<bool> {
+    pub(crate) fn stops_early(
+        &self,
+        metrics: &mut EpochMetrics,
+        is_measured: bool,
+    ) -> Result<bool> {
         let Some(strategy) = &self.early_stopping else { return Ok(false) };
         if is_measured {
             self.session.check_reported(strategy.metric(), metrics)?;
@@ -148,4 +163,4 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
 }
 
 /// The results of measuring after an epoch.
-type Measured = (EpochMetrics, Tested);
+pub(crate) type Measured = (EpochMetrics, Tested);

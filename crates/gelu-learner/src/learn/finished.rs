@@ -52,7 +52,7 @@ impl<S: Spec> FinishedRun<'_, S> {
 }
 
 /// Records the end of a session in the run's folder.
-pub(super) fn finish<S: Spec>(
+pub(crate) fn finish<S: Spec>(
     session: &Session<S>,
     keep: impl FnOnce(FinishedRun<'_, S>) -> Result<()>,
 ) -> Result<RunStatus> {

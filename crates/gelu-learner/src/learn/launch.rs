@@ -140,7 +140,7 @@ fn launch<S: Spec, M: Trainable>(
 }
 
 /// Checks that the checkpoint belongs to this network.
-fn check_fit<M: Module>(model: &M, checkpoint: &Checkpoint) -> Result<()> {
+pub(crate) fn check_fit<M: Module>(model: &M, checkpoint: &Checkpoint) -> Result<()> {
     let path = checkpoint.path.join("model.bpk");
     let fits = ModuleRecord::load(&path).and_then(|record| model.clone().try_load_record(record));
     fits.map(|_| ()).map_err(|error| {

@@ -15,11 +15,12 @@ use crate::checkpoint::verify;
 use crate::session::{RunOptions, Session};
 use crate::{Error, Result, Trainable, Training};
 use burn::tensor::Device;
-use finished::finish;
+pub(crate) use finished::finish;
 use gelu_compare::output::complain;
 use gelu_compare::runs::{Checkpoint, ClaimedRun, Environment, RunStatus, Spec};
 use gelu_compare::worker::Control;
 use launch::carry_out;
+pub(crate) use launch::check_fit;
 use rayon::ThreadPool;
 use std::sync::Arc;
 
@@ -59,24 +60,12 @@ pub fn train_run<S: Spec, M: Trainable>(
     training: impl FnOnce(usize) -> Result<Training<M>> + Send + 'static,
     keep: impl FnOnce(FinishedRun<'_, S>) -> Result<()> + Send,
 ) -> Result<RunStatus> {
-    gelu_kernels::keep_memory();
-    let RunContext { run, options, device, environment, control, captures } = context;
-    let before = run.status();
-    if before.status.is_complete() {
-        return Ok(before.status);
-    }
-    let checkpoint = sound_checkpoint(run)?;
-    let metrics = checkpoint.as_ref().map_or_else(Vec::new, |found| found.metrics.clone());
-    run.begin_session(environment, metrics.len())?;
-    run.publish_metrics(&metrics)?;
-    run.set_status(RunStatus::Running, before.seconds)?;
-
-    let epochs = options.epochs;
-    let done = checkpoint.as_ref().map_or(0, |found| found.epoch);
-    let (run, control, seconds) = (run.clone(), control.clone(), before.seconds);
-    let session = Session::new(run, control, metrics, seconds, options, environment.clone());
-    let session = Arc::new(session);
-    if epochs != Some(done) {
+    let (device, environment, captures) = (context.device, context.environment, context.captures);
+    let (session, checkpoint) = match begin(context, 1)? {
+        Begun::Complete(status) => return Ok(status),
+        Begun::Session(session, checkpoint) => (session, checkpoint),
+    };
+    if !is_trained(&session, checkpoint.as_ref()) {
         let kernels = pool(threads(environment))?;
         let training = move |done| {
             let training = training(done)?;
@@ -86,6 +75,37 @@ pub fn train_run<S: Spec, M: Trainable>(
     }
     // A display of Burn's that was left behind still holds the earlier threads.
     pool(threads(environment))?.install(|| finish(&session, keep))
+}
+
+/// A run after its session began.
+pub(crate) enum Begun<S> {
+    /// It was complete before.
+    Complete(RunStatus),
+    /// The session, and the checkpoint to resume from.
+    Session(Arc<Session<S>>, Option<Checkpoint>),
+}
+
+/// Begins a session of a run, which is one of `sharing` runs that train as one program.
+pub(crate) fn begin<S: Spec>(context: RunContext<'_, S>, sharing: usize) -> Result<Begun<S>> {
+    gelu_kernels::keep_memory();
+    let RunContext { run, options, environment, control, .. } = context;
+    let before = run.status();
+    if before.status.is_complete() {
+        return Ok(Begun::Complete(before.status));
+    }
+    let checkpoint = sound_checkpoint(run)?;
+    let metrics = checkpoint.as_ref().map_or_else(Vec::new, |found| found.metrics.clone());
+    run.begin_session(environment, metrics.len())?;
+    run.publish_metrics(&metrics)?;
+    run.set_status(RunStatus::Running, before.seconds)?;
+    let (run, control, seconds) = (run.clone(), control.clone(), before.seconds);
+    let session = Session::new(run, control, metrics, seconds, options, environment.clone());
+    Ok(Begun::Session(Arc::new(session.sharing(sharing)), checkpoint))
+}
+
+/// Returns whether all epochs are trained.
+pub(crate) fn is_trained<S: Spec>(session: &Session<S>, checkpoint: Option<&Checkpoint>) -> bool {
+    session.options().epochs == Some(checkpoint.map_or(0, |found| found.epoch))
 }
 
 /// Returns the newest checkpoint that can be resumed from, and removes newer, damaged ones.
@@ -114,13 +134,13 @@ pub fn log<S: Spec>(line: &str) {
 }
 
 /// Returns the number of threads that a run may use.
-fn threads(environment: &Environment) -> usize {
+pub(crate) fn threads(environment: &Environment) -> usize {
     let threads = environment.0.get("threads").and_then(serde_json::Value::as_u64);
     threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(1)
 }
 
 /// Creates the thread pool of a run's kernels.
-fn pool(threads: usize) -> Result<ThreadPool> {
+pub(crate) fn pool(threads: usize) -> Result<ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|index| format!("kernels-{index}"))

@@ -2,6 +2,7 @@
 //! its own kernel for the node. All other operations are composed, and fusion joins them with their
 //! neighbours.
 
+use crate::cohort::CohortOps;
 use crate::{AdamStep, SgdStep, TrainingOps};
 use burn_core::backend::tensor::FloatTensor;
 use burn_fusion::custom::{
@@ -127,6 +128,8 @@ fn register_in_place<B: FusionBackend + TrainingOps, const IN: usize, const OUT:
 
 /// The position of the gradient among the inputs.
 const GRADIENT: usize = 1;
+
+impl<B: FusionBackend + TrainingOps> CohortOps for Fusion<B> {}
 
 impl<B: FusionBackend + TrainingOps> TrainingOps for Fusion<B> {
     fn adam_step(

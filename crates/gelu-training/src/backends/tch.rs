@@ -1,4 +1,7 @@
 use crate::TrainingOps;
+use crate::cohort::CohortOps;
 use burn_core::backend::LibTorch;
 
 impl TrainingOps for LibTorch {}
+
+impl CohortOps for LibTorch {}

@@ -11,6 +11,7 @@ use crate::kernels::product::{Matrix, MatrixMut, multiply};
 use crate::kernels::transpose::transposed;
 use crate::kernels::written::written;
 use gelu_kernels::SharedSlice;
+use std::mem::MaybeUninit;
 
 /// The number of rows and columns of a block: so many that packing the operands costs little in comparison.
 const BLOCK: usize = 512;
@@ -20,21 +21,27 @@ const LARGEST_OF_GEMMS_OWN_LOOP: usize = 256;
 
 /// Returns `scale·left·right`, row by row.
 fn product(left: Matrix<'_>, right: Matrix<'_>, scale: f32) -> Vec<f32> {
+    let count = left.rows() * right.columns();
+    // SAFETY: all of a product is written.
+    unsafe { written(count, |out| product_into(left, right, scale, out)) }
+}
+
+/// Writes `scale·left·right` over all of `out`.
+fn product_into(left: Matrix<'_>, right: Matrix<'_>, scale: f32, out: &mut [MaybeUninit<f32>]) {
     let size = [left.rows(), right.columns()];
-    let count = size[0] * size[1];
-    let write = |out: &mut [_]| {
-        let whole = SharedSlice::uninit(out);
-        for_each_block(size, BLOCK, count.saturating_mul(right.rows()), |rows, columns| {
-            // SAFETY: the blocks do not overlap.
-            let place =
-                unsafe { MatrixMut::of_block(&whole, size[1], rows.clone(), columns.clone()) };
-            let left = left.middle_rows(rows.start, rows.len());
-            let right = right.middle_columns(columns.start, columns.len());
-            multiply(left, right, place, scale);
-        });
-    };
-    // SAFETY: the blocks cover the matrix, and a product writes all of its block.
-    unsafe { written(count, write) }
+    let operations = out.len().saturating_mul(right.rows());
+    let whole = SharedSlice::uninit(out);
+    for_each_block(size, BLOCK, operations, |rows, columns| {
+        // SAFETY: blocks do not overlap.
+        let place = unsafe { MatrixMut::of_block(&whole, size[1], rows.clone(), columns.clone()) };
+        let left = left.middle_rows(rows.start, rows.len());
+        let right = right.middle_columns(columns.start, columns.len());
+        multiply(left, right, place, scale);
+    });
+}
+
+fn copy(numbers: &[f32], out: &mut [MaybeUninit<f32>]) {
+    out.write_copy_of_slice(numbers);
 }
 
 /// Returns `(scale·left·rightᵀ)ᵀ`, row by row: one row for each row of `right`, which is stored in rows.
@@ -117,11 +124,17 @@ impl Sizes {
     pub fn forward(&self, x: &[f32], weight: &[f32]) -> Vec<f32> {
         let Self { batch, inputs, outputs } = *self;
         self.expect([("x", x, [batch, inputs]), ("weight", weight, [inputs, outputs])]);
+        // SAFETY: all is written.
+        unsafe { written(batch * outputs, |out| self.write_forward(x, weight, out)) }
+    }
+
+    /// Writes [`forward`](Self::forward) over all of `out`.
+    pub(crate) fn write_forward(&self, x: &[f32], weight: &[f32], out: &mut [MaybeUninit<f32>]) {
         let Factors { left, right, scale } = Factors::with_weights(x, weight, self.inputs);
         let (x, weight) = (self.input(&left), self.weight(&right));
         match self.batch == 1 && self.is_large() {
-            true => gemv(&left, weight, scale),
-            false => product(x, weight, scale),
+            true => copy(&gemv(&left, weight, scale), out),
+            false => product_into(x, weight, scale, out),
         }
     }
 
@@ -134,17 +147,28 @@ impl Sizes {
         let Self { batch, inputs, outputs } = *self;
         let of_gradient = ("gradient", gradient, [batch, outputs]);
         self.expect([("weight", weight, [inputs, outputs]), of_gradient]);
+        // SAFETY: all is written.
+        unsafe { written(batch * inputs, |out| self.write_input_gradient(weight, gradient, out)) }
+    }
+
+    /// Writes [`input_gradient`](Self::input_gradient) over all of `out`.
+    pub(crate) fn write_input_gradient(
+        &self,
+        weight: &[f32],
+        gradient: &[f32],
+        out: &mut [MaybeUninit<f32>],
+    ) {
         let Factors { left, right, scale } = Factors::with_weights(gradient, weight, self.outputs);
         let (gradient, weight) = (self.output(&left), self.weight(&right));
         if self.is_narrow() {
-            return transposed_product(weight, gradient, scale);
+            return copy(&transposed_product(weight, gradient, scale), out);
         }
         if !self.is_wide() {
-            return product(gradient, weight.transposed(), scale);
+            return product_into(gradient, weight.transposed(), scale, out);
         }
         let columns = transposed(weight);
         let columns = Matrix::of_rows(&columns, self.outputs, self.inputs, self.inputs);
-        product(gradient, columns, scale)
+        product_into(gradient, columns, scale, out);
     }
 
     /// Returns `xᵀ·gradient`, `[inputs, outputs]`.
@@ -156,8 +180,19 @@ impl Sizes {
         let Self { batch, inputs, outputs } = *self;
         let of_gradient = ("gradient", gradient, [batch, outputs]);
         self.expect([("x", x, [batch, inputs]), of_gradient]);
+        // SAFETY: all is written.
+        unsafe { written(inputs * outputs, |out| self.write_weight_gradient(x, gradient, out)) }
+    }
+
+    /// Writes [`weight_gradient`](Self::weight_gradient) over all of `out`.
+    pub(crate) fn write_weight_gradient(
+        &self,
+        x: &[f32],
+        gradient: &[f32],
+        out: &mut [MaybeUninit<f32>],
+    ) {
         let Factors { left, right, scale } = Factors::new(x, gradient, self.batch);
-        product(self.input(&left).transposed(), self.output(&right), scale)
+        product_into(self.input(&left).transposed(), self.output(&right), scale, out);
     }
 }
 

@@ -20,6 +20,9 @@ pub mod batch_norm;
 mod blocks;
 mod checks;
 #[cfg(feature = "flex")]
+#[allow(unsafe_code, reason = "threads write slices of one result, not set to 0 before")]
+pub mod cohort;
+#[cfg(feature = "flex")]
 #[allow(
     unsafe_code,
     reason = "threads write parts of one slice, and tiles are read without checks"

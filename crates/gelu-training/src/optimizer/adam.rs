@@ -90,7 +90,7 @@ pub struct Adam {
     pub(super) beta_2: f64,
     pub(super) epsilon: f64,
     pub(super) epsilon_place: EpsilonPlace,
-    pub(super) amsgrad: bool,
+    pub(crate) amsgrad: bool,
     pub(super) decay: WeightDecay,
 }
 

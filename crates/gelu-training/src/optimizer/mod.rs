@@ -9,6 +9,7 @@ mod sgd;
 pub use adam::{Adam, AdamConfig, AdamState};
 pub use adamw::AdamWConfig;
 pub use clip::clip_by_global_norm;
+pub(crate) use moment::zeros;
 pub use sgd::{Sgd, SgdConfig, SgdState};
 
 use burn_optim::ModuleOptimizer;

@@ -15,7 +15,7 @@ fn dtype_of<const D: usize>(gradient: &Tensor<D>) -> DType {
 }
 
 /// Returns the moment before the first gradient.
-pub(super) fn zeros<const D: usize>(gradient: &Tensor<D>) -> Tensor<D> {
+pub(crate) fn zeros<const D: usize>(gradient: &Tensor<D>) -> Tensor<D> {
     Tensor::zeros(gradient.shape(), (&gradient.device(), dtype_of(gradient)))
 }
 

@@ -3,6 +3,7 @@
 mod kernel;
 mod launch;
 
+use crate::cohort::CohortOps;
 use crate::{AdamStep, SgdStep, TrainingOps, composed};
 use burn_core::backend::{TensorMetadata, tensor::FloatTensor};
 use burn_core::tensor::DType;
@@ -14,6 +15,8 @@ use launch::Numbers;
 fn has_kernel(x: &FloatTensor<CubeBackend>) -> bool {
     matches!(x.dtype(), DType::F32 | DType::F16 | DType::BF16)
 }
+
+impl CohortOps for CubeBackend {}
 
 impl TrainingOps for CubeBackend {
     fn adam_step(

@@ -2,6 +2,7 @@
 
 mod attention;
 mod batch_norm;
+mod cohort;
 mod convolution;
 mod linear;
 mod max_pool;
