@@ -74,7 +74,17 @@ impl<S: Spec> Session<S> {
         let interrupter = Interrupter::new();
         let epochs = AtomicUsize::new(options.epochs.unwrap_or(usize::MAX));
         let state = Mutex::new(state);
-        Self { run, control, interrupter, progress, options, environment, epochs, sharing: 1, state }
+        Self {
+            run,
+            control,
+            interrupter,
+            progress,
+            options,
+            environment,
+            epochs,
+            sharing: 1,
+            state,
+        }
     }
 
     /// The same for one of `runs` runs that train as one program.

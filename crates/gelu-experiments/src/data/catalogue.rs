@@ -28,7 +28,7 @@ const CATALOGUE: [DataSetInfo; 9] = [
         how: "built in",
         synthetic: true,
         kind: DataKind::Pictures,
-        examples: "pictures",
+        examples: "images",
     },
     DataSetInfo {
         name: "mnist",
@@ -37,7 +37,7 @@ const CATALOGUE: [DataSetInfo; 9] = [
         how: "`gelu data fetch mnist`",
         synthetic: false,
         kind: DataKind::Pictures,
-        examples: "pictures",
+        examples: "images",
     },
     DataSetInfo {
         name: "cifar10",
@@ -46,7 +46,7 @@ const CATALOGUE: [DataSetInfo; 9] = [
         how: "`gelu data fetch cifar10`",
         synthetic: false,
         kind: DataKind::Pictures,
-        examples: "pictures",
+        examples: "images",
     },
     DataSetInfo {
         name: "cifar100",
@@ -55,7 +55,7 @@ const CATALOGUE: [DataSetInfo; 9] = [
         how: "`gelu data fetch cifar100`",
         synthetic: false,
         kind: DataKind::Pictures,
-        examples: "pictures",
+        examples: "images",
     },
     DataSetInfo {
         name: "tweets",

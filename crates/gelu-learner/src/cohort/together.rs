@@ -99,7 +99,9 @@ impl<S: Spec, C: Cohort> Together<S, C> {
                 0 => return Ok(()),
                 count if count == members.len() => {}
                 _ => {
-                    return Err(Error::Failed("the runs of a cohort have other batches".to_owned()));
+                    return Err(Error::Failed(
+                        "the runs of a cohort have other batches".to_owned(),
+                    ));
                 }
             }
             let (gradients, outputs) =

@@ -318,7 +318,7 @@ fn parts<'f>(root: &Path, folders: &'f [String]) -> Result<Option<[Option<&'f St
     match (parts[0], &others[..]) {
         (Some(_), []) if found > 1 => Ok(Some(parts)),
         (Some(_), [other, ..]) if found > 1 => {
-            let problem = "is next to train and test, and is no part of the data";
+            let problem = "is no part of the data, and is next to train and test";
             let advice =
                 "its images belong into train, to be trained on, or into val, to choose by";
             Err(Error::data(root.join(other), Place::File, problem, advice))
