@@ -11,8 +11,6 @@
 mod attention;
 #[path = "backend/batch_norm.rs"]
 mod batch_norm;
-#[path = "backend/captured.rs"]
-mod captured;
 #[path = "backend/checkpointing.rs"]
 mod checkpointing;
 #[path = "backend/cohort.rs"]

@@ -82,27 +82,32 @@ pub(super) fn next(device: &Device) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Draw;
 
     fn read(keys: &[Key]) -> Vec<Vec<i64>> {
         keys.iter().map(|key| key.words().into_data().iter::<i64>().collect()).collect()
     }
 
+    /// Keys by name, since a device's generator is shared by all tests.
     #[test]
-    fn noted_keys_are_the_devices_and_can_be_played() {
+    fn noted_keys_are_those_that_were_drawn_and_can_be_played() {
         let device = Device::default();
-        device.seed(3);
-        let plain = [(); 3].map(|()| Key::next(&device));
-        device.seed(3);
-        let ((), noted) = note_keys(|| (0..3).for_each(|_| drop(Key::next(&device))));
-        assert_eq!(read(&noted), read(&plain));
-        let (played, lacking) = play_keys(noted, || [(); 2].map(|()| Key::next(&device)));
-        assert_eq!((read(&played), lacking), (read(&plain[..2]), -1));
+        let draw = || Key::next(&device);
+        let (drawn, noted) = note_keys(|| [(); 3].map(|()| draw()));
+        assert_eq!(read(&noted), read(&drawn));
+        let known = [1, 2, 3].map(|step| Key::known(Draw { seed: 7, step }, &device));
+        let (played, lacking) = play_keys(known[..2].to_vec(), || [(); 2].map(|()| draw()));
+        assert_eq!((read(&played), lacking), (read(&known[..2]), 0));
+        assert_eq!(play_keys(known.to_vec(), draw).1, -2);
         // A tape within a tape draws from the outer one.
-        let ((played, more), lacking) = play_keys(plain[1..].to_vec(), || {
-            let ((), inner) = note_keys(|| drop(Key::next(&device)));
-            (inner, play_keys(Vec::new(), || Key::next(&device)))
+        let ((noted, more), lacking) = play_keys(known[1..].to_vec(), || {
+            let (_, noted) = note_keys(draw);
+            (noted, play_keys(Vec::new(), draw))
         });
-        assert_eq!((read(&played), read(&[more.0])), (read(&plain[1..2]), read(&plain[2..])));
+        assert_eq!((read(&noted), read(&[more.0])), (read(&known[1..2]), read(&known[2..])));
         assert_eq!((more.1, lacking), (1, 0));
+        // Taken off by a panic, too.
+        let caught = std::panic::catch_unwind(|| play_keys(Vec::new(), || panic!("as a step may")));
+        assert!(caught.is_err() && TAPES.with_borrow(Vec::is_empty));
     }
 }

@@ -1,5 +1,3 @@
-mod captured;
-
 use super::*;
 use crate::testing::{Net, Plus, below};
 use crate::{Loader, environment};

@@ -1,11 +1,9 @@
 //! Runs whose steps are recorded and replayed, beside eager ones.
 
-use super::{LONG, Sandbox};
-use crate::learn::{RunContext, train_run};
-use crate::session::RunOptions;
-use crate::testing::below;
-use crate::{BatchMetrics, Loader, Training, environment};
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 use burn::data::dataloader::batcher::Batcher;
+use burn::data::dataset::InMemDataset;
 use burn::module::Module;
 use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, Linear, LinearConfig};
 use burn::optim::ModuleOptimizer;
@@ -13,12 +11,17 @@ use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
 use burn::tensor::{Device, Tensor, TensorData};
 use burn::train::{InferenceStep, TrainOutput, TrainStep};
 use gelu_compare::measure::EpochMetrics;
-use gelu_compare::runs::RunStatus;
+use gelu_compare::program::StudyRun;
+use gelu_compare::runs::{ClaimedRun, RunFolder, RunStatus, Watch};
 use gelu_compare::worker::Control;
+use gelu_learner::{
+    BatchMetrics, Loader, RunContext, RunOptions, Training, environment, train_run,
+};
 use gelu_training::{AdamConfig, AdamWConfig, SgdConfig, layers};
 use std::fs;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// What a step does that a recording knows nothing of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,6 +114,12 @@ impl Batcher<usize, [Tensor<2>; 2]> for Waves {
 
 const EPOCHS: usize = 4;
 
+/// A device has one generator of random numbers, whichever test asks for it: one at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What a run of 44 steps, four of them with smaller batches, has come to: its metrics, its network, and what its
 /// folder says of its steps.
 fn trained(
@@ -119,12 +128,18 @@ fn trained(
     captures: bool,
     sessions: &[Option<usize>],
 ) -> (Vec<EpochMetrics>, Vec<u8>, String) {
-    let sandbox = Sandbox::new(LONG);
+    let place = tempfile::tempdir().unwrap();
+    let spec = serde_json::json!({"version": 1, "experiment": "waves", "seed": 3, "setting": {}});
+    let spec: StudyRun = serde_json::from_value(spec).unwrap();
+    let folder = RunFolder::create(place.path(), &spec).unwrap();
+    let long = Duration::from_secs(600);
+    let run = ClaimedRun::claim(&folder, &spec, &mut Watch::default(), long).unwrap().unwrap();
+    let run = Arc::new(run);
     for &stop in sessions {
         let (device, environment) = (Device::default(), environment::here("any", 1));
         let (control, optimizer) = (Control::default(), optimizer.clone());
         let context = RunContext {
-            run: &sandbox.run,
+            run: &run,
             options: RunOptions::default(),
             device: &device,
             environment: &environment,
@@ -134,7 +149,9 @@ fn trained(
         let (of_epochs, on) = (control.clone(), device.clone());
         let training = move |_| {
             let rate = CosineAnnealingLrSchedulerConfig::new(1e-2, 11 * EPOCHS).init().unwrap();
-            let load = |count, size| Loader::new(below(count), Waves).batch_size(size);
+            let load = |count, size| {
+                Loader::new(InMemDataset::new((0..count).collect()), Waves).batch_size(size)
+            };
             Ok(Training::new(Net::new(habit, &on), optimizer, rate)
                 .train(load(84, 8))
                 .valid(load(40, 8))
@@ -151,7 +168,7 @@ fn trained(
         let expected = stop.map_or(RunStatus::Finished, |_| RunStatus::Interrupted);
         assert_eq!(status, expected);
     }
-    let folder = sandbox.run.folder();
+    let folder = run.folder();
     let said = serde_json::to_string(&folder.provenance().unwrap()).unwrap();
     (folder.metrics().unwrap(), fs::read(folder.file("model.bpk")).unwrap(), said)
 }
@@ -163,6 +180,7 @@ fn replays() -> bool {
 
 #[test]
 fn a_captured_run_is_the_eager_one_even_if_it_was_interrupted() {
+    let _alone = alone();
     let optimizers: [(&str, ModuleOptimizer); 3] = [
         ("adam", AdamConfig::new().init()),
         ("adamw", AdamWConfig::new().with_weight_decay(0.3).init()),
@@ -183,6 +201,7 @@ fn a_captured_run_is_the_eager_one_even_if_it_was_interrupted() {
 
 #[test]
 fn a_step_that_cannot_be_recorded_is_made_eagerly_and_the_folder_says_why() {
+    let _alone = alone();
     let ours = AdamConfig::new().init();
     let cases = [
         (ours.clone(), Habit::Draws, "eager: a step draws random numbers"),

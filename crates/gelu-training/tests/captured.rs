@@ -1,4 +1,11 @@
-//! Steps that are recorded and replayed, beside eager ones of the same training: bit by bit.
+//! Steps that are recorded and replayed, beside eager ones of the same training, bit by bit, on the default device. On one that
+//! records nothing all steps are eager.
+//!
+//! ```text
+//! BURN_DEVICE=vulkan cargo test --release --features gelu-training/vulkan --test captured
+//! ```
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use burn::module::{Module, Param};
 use burn::nn::{BatchNorm, BatchNormConfig, Dropout, DropoutConfig, Linear, LinearConfig};
@@ -8,9 +15,16 @@ use gelu_training::{
     AdamConfig, AdamWConfig, CapturedStep, EpsilonPlace, NotCaptured, Recordable, SgdConfig,
     clip_by_global_norm, layers,
 };
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const BATCH: usize = 12;
+
+/// A device has one generator of random numbers, whichever test asks for it: one at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// With everything that a step changes besides parameters, and a layer that is not trained.
 #[derive(Module, Debug)]
@@ -193,6 +207,7 @@ fn assert_equal_steps(
 
 #[test]
 fn replays_of_every_optimiser_are_its_steps() {
+    let _alone = alone();
     let adam = AdamConfig::new().with_beta_2(0.9);
     let optimizers: [(&str, ModuleOptimizer); 7] = [
         ("adam", adam.clone().init()),
@@ -218,6 +233,7 @@ fn replays_of_every_optimiser_are_its_steps() {
 /// `GELU_CAPTURED_STEPS=1000` makes more of them.
 #[test]
 fn many_replays_are_as_many_steps() {
+    let _alone = alone();
     let steps = std::env::var("GELU_CAPTURED_STEPS").map_or(200, |steps| steps.parse().unwrap());
     let replays = assert_equal_steps("adam", &AdamConfig::new().init(), steps, 50);
     println!("{replays} of {steps} steps were replays");
@@ -241,6 +257,7 @@ fn refusal(optimizer: &ModuleOptimizer, habit: Habit) -> Option<NotCaptured> {
 
 #[test]
 fn what_cannot_be_recorded_is_said() {
+    let _alone = alone();
     let ours = AdamConfig::new().init();
     let said = [
         refusal(&burn_optim::AdamConfig::new().init(), Habit::Good),
@@ -264,6 +281,7 @@ fn what_cannot_be_recorded_is_said() {
 /// A training that ends before its step is recorded leaves a device on which another can be.
 #[test]
 fn a_recording_that_never_began_is_given_up() {
+    let _alone = alone();
     let device = Device::default().autodiff();
     let optimizer = AdamConfig::new().init();
     let mut training = fit(&optimizer, &device);
