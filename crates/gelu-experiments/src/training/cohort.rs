@@ -6,14 +6,16 @@ use super::output::BatchOutput;
 use super::run::{keep_results, options, training};
 use super::{Display, Splits};
 use crate::data::Examples;
-use crate::measure::{Criterion, LossKind};
+use crate::measure::LossKind;
 use crate::recipe::NetworkRecipe;
-use crate::runs::{ClaimedRun, Environment, RunSpec, RunStatus};
-use crate::worker::Control;
+use crate::runs::{ClaimedRun, RunSpec};
 use crate::{Error, Result};
 use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Int, Tensor};
+use gelu_compare::measure::Criterion;
+use gelu_compare::runs::{Environment, RunStatus};
+use gelu_compare::worker::Control;
 use gelu_core::random::Draw;
 use gelu_learner::{Cohort, RunContext, numbered, train_cohort};
 use gelu_models::MlpCohort;
@@ -80,6 +82,7 @@ pub fn train_together(
         device,
         environment,
         control,
+        captures: false,
     });
     let contexts = contexts.collect();
     let (of_runs, on) = (runs.to_vec(), device.clone());

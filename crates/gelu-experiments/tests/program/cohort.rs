@@ -26,8 +26,8 @@ fn digits<'a>(out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 
 /// The largest number of runs that trained as one, as the runs' sessions say.
 fn largest_cohort(run: &Path) -> u64 {
-    let sessions = gelu_experiments::runs::RunFolder::at(run).provenance().unwrap();
-    let of = |session: &gelu_experiments::runs::Provenance| {
+    let sessions = gelu_compare::runs::RunFolder::at(run).provenance().unwrap();
+    let of = |session: &gelu_compare::runs::Provenance| {
         session.environment.0.get("cohort").and_then(serde_json::Value::as_u64).unwrap_or(1)
     };
     sessions.iter().map(of).max().unwrap()
@@ -110,7 +110,7 @@ fn a_run_that_diverges_ends_and_the_others_go_on() {
     let mut diverged = 0;
     for (alone, together) in alone.iter().zip(&together) {
         let status = |run: &Path| {
-            let file = gelu_experiments::runs::RunFolder::at(run).status().unwrap();
+            let file = gelu_compare::runs::RunFolder::at(run).status().unwrap();
             file.status.to_string()
         };
         assert_eq!(status(alone), status(together), "{}", together.display());

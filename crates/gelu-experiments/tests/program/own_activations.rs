@@ -62,7 +62,7 @@ fn wrong_formulas_are_refused_with_a_caret_under_the_place() {
         ("gelu,mine=x*tnh(x)", "  mine=x*tnh(x)\n         ^^^"),
         ("gelu,mine=x*tnh(x)", "unknown function `tnh`; there are: exp, ln,"),
         ("mine=x*y", "unknown name `y`"),
-        ("mine=(x", "before a bracket is closed"),
+        ("mine=(x", "a bracket is not closed"),
         ("gelu=x*x", "already names an activation, GELU"),
         ("a=x*2,a=x*3", "the name `a` is used twice"),
     ] {

@@ -76,6 +76,7 @@ impl<S: Spec, M: Trainable> Member<S, M> {
             on_epoch,
             device: device.clone(),
             shown: false,
+            capture: None,
         };
         let train = train.to_device(&device.clone().autodiff());
         let (rate, sums, draws) = (0.0, MetricSums::default(), Vec::new().into_iter());

@@ -141,10 +141,16 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         learner: &mut Learner<M>,
     ) -> Result<Option<Box<dyn Steps<M>>>> {
         let device = self.device.clone().autodiff();
-        let Some(capture) = self.capture.as_ref().filter(|_| can_record(&device)) else {
+        let Some((capture, optimizer, learning_rate)) =
+            self.capture.as_ref().filter(|_| can_record(&device))
+        else {
             return Ok(None);
         };
-        match self.tried(capture, &device, learner) {
+        let new = || {
+            let model = learner.model().valid().train().map(&mut Copier);
+            Learner::new(model, optimizer.clone(), learning_rate.clone())
+        };
+        match self.tried(capture, &device, new) {
             Ok(()) => {
                 self.session.note("steps", "recorded and replayed")?;
                 // A network shares memory with what it was made of, and this one will be written to.
@@ -159,12 +165,13 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         }
     }
 
-    /// Makes steps both ways with copies of the network and new optimisers, on examples that are measured.
+    /// Makes steps both ways with two `new` learners, copies of the network and of the optimiser before its first
+    /// step, on examples that are measured.
     fn tried(
         &self,
         capture: &Capture<M>,
         device: &Device,
-        learner: &Learner<M>,
+        new: impl Fn() -> Learner<M>,
     ) -> std::result::Result<(), NotCaptured> {
         let refuse = |problem: &str| Err(NotCaptured::new(problem));
         if self.steps.grads_accumulation > 1 {
@@ -181,11 +188,6 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
             );
         };
         let batches = batches(split, capture, device)?;
-        let new = || {
-            let (optimizer, learning_rate) = self.fresh.clone();
-            let model = learner.model().valid().train().map(&mut Copier);
-            Learner::new(model, optimizer, learning_rate)
-        };
         let (mut eager, mut captured) = (new(), new());
         let mut steps = (capture.begin)(device);
         for number in 0..TRIED {

@@ -41,10 +41,9 @@ pub(crate) struct EpochByEpoch<M: Trainable, S> {
     pub(crate) device: Device,
     /// Whether Burn's display shows the training.
     pub(crate) shown: bool,
-    /// How steps are recorded and replayed, where they are to be.
-    pub(crate) capture: Option<Capture<M>>,
-    /// Optimiser and learning rate as they were before the first step, for a trial of that.
-    pub(crate) fresh: (ModuleOptimizer, ModuleLrScheduler),
+    /// How steps are recorded and replayed, where they are to be, and for a trial of that, optimiser and learning
+    /// rate as they were before the first step.
+    pub(crate) capture: Option<(Capture<M>, ModuleOptimizer, ModuleLrScheduler)>,
 }
 
 type Events<M> = SupervisedTrainingEventProcessor<M>;

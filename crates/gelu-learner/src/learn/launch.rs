@@ -123,8 +123,7 @@ fn launch<S: Spec, M: Trainable>(
         on_epoch,
         device: device.clone(),
         shown,
-        capture,
-        fresh: (optimizer.clone(), learning_rate.clone()),
+        capture: capture.map(|capture| (capture, optimizer.clone(), learning_rate.clone())),
     };
     if done > 0 {
         training = training.checkpoint(done);
