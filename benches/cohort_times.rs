@@ -95,15 +95,15 @@ fn times(shape: &Shape, count: usize, device: &Device) -> [f64; 2] {
     for round in 0..WARM_UP + ROUNDS {
         let start = Clock::start();
         for (index, (network, adam)) in alone.iter_mut().enumerate() {
-            let x: Tensor<2> = x.clone().slice([index..index + 1]).squeeze_dim(0);
+            let x: Tensor<2> = x.clone().slice(index..index + 1).squeeze_dim(0);
             let output = network.forward(x);
             let loss = match classifies {
                 true => {
-                    let classes = classes.clone().slice([index..index + 1]).squeeze_dim(0);
+                    let classes = classes.clone().slice(index..index + 1).squeeze_dim(0);
                     CrossEntropyLossConfig::new().init(device).forward(output, classes)
                 }
                 false => {
-                    let y = y.clone().slice([index..index + 1]).squeeze_dim(0);
+                    let y = y.clone().slice(index..index + 1).squeeze_dim(0);
                     MseLoss::new().forward(output, y, Reduction::Mean)
                 }
             };

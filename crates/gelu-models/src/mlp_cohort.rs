@@ -226,7 +226,7 @@ mod tests {
     }
 
     fn slice_of(x: &Tensor<3>, index: usize) -> Tensor<2> {
-        x.clone().slice([index..index + 1]).squeeze_dim(0)
+        x.clone().slice(index..index + 1).squeeze_dim(0)
     }
 
     fn bits(x: Tensor<2>) -> Vec<u32> {

@@ -177,8 +177,8 @@ impl Cohort for NetworkCohort {
         let output = |(index, labels): (usize, Tensor<1, Int>)| {
             let variance = targets.get(index).and_then(|targets| targets.variance);
             BatchOutput {
-                loss: losses.clone().slice([index..index + 1]),
-                output: outputs.clone().slice([index..index + 1]).squeeze_dim(0),
+                loss: losses.clone().slice(index..index + 1),
+                output: outputs.clone().slice(index..index + 1).squeeze_dim(0),
                 labels: labels.without_autodiff(),
                 kind: match (self.is_regression, variance) {
                     (false, _) => LossKind::LogLoss,

@@ -49,8 +49,8 @@ impl CohortLinear {
     pub fn slice(&self, index: usize) -> Linear {
         let [slices, inputs, outputs] = self.weight.dims();
         assert!(index < slices, "there is no network {index}, as there are {slices}");
-        let weight = self.weight.val().slice([index..index + 1]);
-        let bias = self.bias.val().slice([index..index + 1]);
+        let weight = self.weight.val().slice(index..index + 1);
+        let bias = self.bias.val().slice(index..index + 1);
         Linear {
             weight: Param::from_tensor(weight.reshape([inputs, outputs]).detach()),
             bias: Some(Param::from_tensor(bias.reshape([outputs]).detach())),

@@ -91,7 +91,7 @@ impl Network {
 }
 
 fn slice<const D: usize, const E: usize>(x: &Tensor<D>, index: usize) -> Tensor<E> {
-    x.clone().slice([index..index + 1]).squeeze_dim(0)
+    x.clone().slice(index..index + 1).squeeze_dim(0)
 }
 
 fn numbers<const D: usize>(x: Tensor<D>) -> Vec<f64> {
@@ -178,7 +178,7 @@ fn log_losses_train_as_alone_smoothed_or_not() {
             |logits| cross_entropies(logits.clone(), classes(&logits.device()), smoothing),
             |logits, index| {
                 let device = logits.device();
-                let classes = classes(&device).slice([index..index + 1]).squeeze_dim(0);
+                let classes = classes(&device).slice(index..index + 1).squeeze_dim(0);
                 CrossEntropyLossConfig::new()
                     .with_smoothing((smoothing > 0.0).then_some(smoothing))
                     .init(&device)
