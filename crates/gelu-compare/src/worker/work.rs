@@ -54,6 +54,9 @@ enum Attempt {
     Panicked,
 }
 
+/// A claimed run, or what became of it.
+type Claim<S> = std::result::Result<ClaimedRun<S>, Attempt>;
+
 impl<T: Trainer> Worker<T> {
     /// Creates a worker on the comparison of `reader`.
     pub fn new(reader: ComparisonReader<T::Experiment>, trainer: T, control: Control) -> Self {
@@ -164,19 +167,26 @@ impl<T: Trainer> Worker<T> {
             Ok(Err(attempt)) => return vec![(key, Ok(attempt))],
             Err(error) => return vec![(key, Err(error))],
         };
-        let (mut keys, mut runs, mut attempts) = (vec![key], vec![first], Vec::new());
-        let most = self.trainer.cohort(runs[0].spec(), left).max(1);
+        // A run that processes have died on takes no other runs with it.
+        let most = match has_deaths(&first) {
+            true => 1,
+            false => self.trainer.cohort(first.spec(), left),
+        };
+        let (mut keys, mut runs, mut attempts) = (vec![key], vec![Arc::new(first)], Vec::new());
         let mut passed = VecDeque::new();
-        while let (true, Some(other)) = (runs.len() < most, others.pop_front()) {
+        while runs.len() < most
+            && let Some(other) = others.pop_front()
+        {
             let spec = self.reader.comparison().spec(&other);
             if !spec.is_some_and(|spec| self.trainer.join(runs[0].spec(), &spec)) {
                 passed.push_back(other);
                 continue;
             }
             match self.claim(&other) {
+                Ok(Ok(run)) if has_deaths(&run) => passed.push_back(other),
                 Ok(Ok(run)) => {
                     keys.push(other);
-                    runs.push(run);
+                    runs.push(Arc::new(run));
                 }
                 Ok(Err(attempt)) => attempts.push((other, Ok(attempt))),
                 Err(error) => attempts.push((other, Err(error))),
@@ -184,16 +194,12 @@ impl<T: Trainer> Worker<T> {
         }
         passed.append(others);
         *others = passed;
-        let trained = self.train(runs, left);
-        attempts.extend(keys.into_iter().zip(trained));
+        attempts.extend(keys.into_iter().zip(self.train(&runs, left)));
         attempts
     }
 
     /// Claims a run. Returns the attempt if there is nothing to do.
-    fn claim(
-        &mut self,
-        key: &RunKey,
-    ) -> Result<std::result::Result<ClaimedRun<SpecOf<T>>, Attempt>> {
+    fn claim(&mut self, key: &RunKey) -> Result<Claim<SpecOf<T>>> {
         let spec = self
             .reader
             .comparison()
@@ -217,8 +223,8 @@ impl<T: Trainer> Worker<T> {
         Ok(Ok(run))
     }
 
-    /// Trains claimed runs; several runs as one program.
-    fn train(&mut self, runs: Vec<ClaimedRun<SpecOf<T>>>, left: usize) -> Vec<Result<Attempt>> {
+    /// Trains claimed runs; several runs as one program. Returns an attempt for each run, in their order.
+    fn train(&mut self, runs: &[Arc<ClaimedRun<SpecOf<T>>>], left: usize) -> Vec<Result<Attempt>> {
         let mut environment = self.trainer.environment(self.reader.comparison(), left);
         if runs.len() > 1 {
             environment.0.insert("cohort".to_owned(), runs.len().into());
@@ -226,21 +232,18 @@ impl<T: Trainer> Worker<T> {
         let epochs = |run: &ClaimedRun<_>| run.folder().metrics().map_or(0, |epochs| epochs.len());
         // The session begins before any step for which memory may not suffice.
         let begun = runs.iter().try_for_each(|run| run.begin_session(&environment, epochs(run)));
-        let log = begun.and_then(|()| Redirected::to(&runs[0].log_file()));
-        let _log = match log {
+        let log = match begun.and_then(|()| Redirected::to(&runs[0].log_file())) {
             Ok(log) => log,
             Err(error) => {
                 let problem = error.to_string();
-                let failed = |_| Err(Error::Failed(problem.clone()));
-                return runs.iter().map(failed).collect();
+                return runs.iter().map(|_| Err(Error::Failed(problem.clone()))).collect();
             }
         };
-        let runs: Vec<_> = runs.into_iter().map(Arc::new).collect();
         let trained = catch_unwind(AssertUnwindSafe(|| {
             let comparison = self.reader.comparison();
-            match &runs[..] {
+            match runs {
                 [run] => vec![self.trainer.train(run, comparison, &environment, &self.control)],
-                _ => self.trainer.train_together(&runs, comparison, &environment, &self.control),
+                _ => self.trainer.train_together(runs, comparison, &environment, &self.control),
             }
         }));
         let attempt = |trained| match trained {
@@ -249,18 +252,25 @@ impl<T: Trainer> Worker<T> {
             // The run's folder contains the error too, unless the disk refused it.
             Err(error) => Err(error),
         };
-        match trained {
-            Ok(trained) => trained.into_iter().map(attempt).collect(),
-            Err(panic) => {
+        match (trained, runs) {
+            (Ok(trained), _) => trained.into_iter().map(attempt).collect(),
+            (Err(panic), [run]) => {
                 let reason = format!("panicked: {}", panic_message(panic.as_ref()));
-                let failed = |run: &Arc<ClaimedRun<SpecOf<T>>>| {
-                    fail(run, &reason, run.status().seconds, epochs(run))?;
-                    Ok(Attempt::Panicked)
-                };
-                runs.iter().map(failed).collect()
+                let failed = fail(run, &reason, run.status().seconds, epochs(run));
+                vec![failed.map(|_| Attempt::Panicked)]
+            }
+            // Only a run that trains alone shows whether it is the cause.
+            (Err(_), runs) => {
+                drop(log);
+                runs.chunks(1).flat_map(|run| self.train(run, left)).collect()
             }
         }
     }
+}
+
+/// Returns `true` if processes have died on the run since its last epoch, or if that is not known.
+fn has_deaths<S: Spec>(run: &ClaimedRun<S>) -> bool {
+    run.deaths_in_this_epoch().map_or(true, |deaths| !deaths.is_empty())
 }
 
 /// Claims a run, unless another worker works on it or has ended it in the meantime.

@@ -45,6 +45,102 @@ fn trained(deaths: [usize; 2]) -> (Vec<RunKey>, Vec<RunStatus>) {
     (notes.into_inner().unwrap(), specs().iter().map(status).collect())
 }
 
+/// A trainer that trains any runs as one, up to `most`, and records how many it is given at a time.
+struct Together<'a> {
+    given: &'a Mutex<Vec<usize>>,
+    most: usize,
+    panics: bool,
+}
+
+impl Trainer for Together<'_> {
+    type Experiment = Study;
+
+    fn environment(&self, _: &Comparison<Study>, _: usize) -> Environment {
+        Environment::of_this_machine()
+    }
+
+    fn cohort(&self, _: &StudyRun, _: usize) -> usize {
+        self.most
+    }
+
+    fn join(&self, _: &StudyRun, _: &StudyRun) -> bool {
+        true
+    }
+
+    fn train_together(
+        &mut self,
+        runs: &[Arc<ClaimedRun<StudyRun>>],
+        comparison: &Comparison<Study>,
+        environment: &Environment,
+        control: &Control,
+    ) -> Vec<Result<RunStatus>> {
+        self.given.lock().unwrap().push(runs.len());
+        assert!(!self.panics, "on purpose");
+        let keys = Mutex::default();
+        let mut alone = Notes(&keys);
+        runs.iter().map(|run| alone.train(run, comparison, environment, control)).collect()
+    }
+
+    fn train(
+        &mut self,
+        run: &Arc<ClaimedRun<StudyRun>>,
+        comparison: &Comparison<Study>,
+        environment: &Environment,
+        control: &Control,
+    ) -> Result<RunStatus> {
+        self.given.lock().unwrap().push(1);
+        Notes(&Mutex::default()).train(run, comparison, environment, control)
+    }
+}
+
+/// Lets a worker train a comparison of two settings and `seeds` seeds, with `deaths` on the first run. Returns how many
+/// runs were trained at a time, and the sizes of the cohorts that the runs' sessions record.
+fn trained_together(
+    seeds: u64,
+    most: usize,
+    panics: bool,
+    deaths: usize,
+) -> (Vec<usize>, Vec<u64>) {
+    let parent = tempfile::tempdir().unwrap();
+    let mut plan = comparison();
+    plan.recipe.seeds = seeds;
+    let (made, _) = ComparisonFolder::create(parent.path(), &plan, |_, _| false).unwrap();
+    let folder = made.run(&specs()[0]).unwrap();
+    (0..deaths).for_each(|_| die_in_session(&folder, &specs()[0], 0, ""));
+    let given = Mutex::default();
+    let trainer = Together { given: &given, most, panics };
+    let reader = ComparisonReader::open(parent.path()).unwrap();
+    let outcome = Worker::new(reader, trainer, Control::default()).work().unwrap();
+    assert_eq!(outcome, Outcome::Done);
+    let runs = ComparisonReader::<Study>::open(parent.path()).unwrap().snapshot().runs;
+    assert_eq!(runs.len() as u64, 2 * seeds);
+    assert!(runs.iter().all(|run| run.status == RunStatus::Finished), "{runs:?}");
+    let cohort = |run: &crate::runs::RunSnapshot| {
+        let session = run.provenance.last().unwrap();
+        session.environment.0.get("cohort").map_or(1, |cohort| cohort.as_u64().unwrap())
+    };
+    (given.into_inner().unwrap(), runs.iter().map(cohort).collect())
+}
+
+#[test]
+fn as_many_runs_are_trained_as_one_as_the_trainer_wants() {
+    assert_eq!(trained_together(1, 2, false, 0), (vec![2], vec![2, 2]));
+    assert_eq!(trained_together(1, 1, false, 0), (vec![1, 1], vec![1, 1]));
+    // No run is left over until the worker looks again.
+    let (given, _) = trained_together(6, 4, false, 0);
+    assert_eq!(given, [4, 4, 4]);
+}
+
+#[test]
+fn runs_whose_cohort_panics_are_trained_again_one_by_one() {
+    assert_eq!(trained_together(1, 2, true, 0), (vec![2, 1, 1], vec![1, 1]));
+}
+
+#[test]
+fn a_run_that_processes_have_died_on_is_trained_alone() {
+    assert_eq!(trained_together(1, 2, false, 1), (vec![1, 1], vec![1, 1]));
+}
+
 #[test]
 fn runs_that_processes_have_died_on_come_last() {
     let keys: Vec<RunKey> = specs().iter().map(StudyRun::key).collect();
