@@ -18,8 +18,8 @@ const TERMINAL: usize = 80;
 /// Judge any table of scores: a CSV file with settings, seeds and a metric
 #[derive(Debug, Args)]
 pub struct Verdict {
-    /// A CSV file with one line per run: columns of settings, `seed`, and a metric; or a .tsv file with tabs, a
-    /// packed comparison, or - for standard input
+    /// A CSV file (or a .tsv file with tabs) with one line per run and columns of settings, `seed` and a metric.
+    /// Also a comparison's file from `pack`, or - for standard input
     file: PathBuf,
     /// Column whose values are compared
     #[arg(long, value_name = "COLUMN", required_unless_present = "wide")]

@@ -207,7 +207,7 @@ impl LineReader {
             _ if of_stderr && !self.stderr => {
                 "it was printed to standard error, which is read with --stderr".to_owned()
             }
-            _ if !self.patterns.is_empty() => "no pattern of --read matches it".to_owned(),
+            _ if !self.patterns.is_empty() => "no --read pattern matches this line".to_owned(),
             Some((start, Ok(_))) if start > 0 => {
                 "text stands before the JSON object: print the object on a line of its own"
                     .to_owned()
@@ -344,7 +344,7 @@ mod tests {
                 why(&[], line, of_stderr)
             );
         }
-        assert_eq!(why(&["val {loss}"], "loss 0.5", false), "no pattern of --read matches it");
+        assert_eq!(why(&["val {loss}"], "loss 0.5", false), "no --read pattern matches this line");
     }
 
     /// All readers must return the same bits as the standard library.

@@ -80,7 +80,7 @@ impl Reports {
             (None, Some(line), _) => line.clone(),
             (None, None, Some(question)) => question,
             (None, None, None) if self.has_patterns => {
-                "no pattern of --read matches a line that it printed".to_owned()
+                "no --read pattern matches a line that the program printed".to_owned()
             }
             (None, None, None) => format!(
                 "print a line such as {{\"{name}\": 0.5}}, or say how it is printed with --read"

@@ -92,7 +92,7 @@ fn a_line_that_was_not_read_is_named_with_the_reason() {
         (
             "echo loss 0.5",
             &["--read", "val {loss}"],
-            "its line `loss 0.5`: no pattern of --read matches it",
+            "its line `loss 0.5`: no --read pattern matches this line",
         ),
     ] {
         let said = ends(script, more, 1);

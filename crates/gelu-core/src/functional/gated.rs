@@ -78,7 +78,7 @@ pub fn gated_backward<const D: usize>(
         "the gradient of a gated unit's output is half as long as its input in the last \
          dimension, got {of_dy:?} for an input of {shape:?}"
     );
-    assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient are of one type");
+    assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient must have the same element type");
     let unit = in_type(unit, x.dtype());
     Tensor::from_dispatch(Dispatch::gated_backward(dispatched(x), dispatched(dy), unit, gate))
 }
@@ -109,7 +109,7 @@ pub fn gated_pair<const D: usize>(gate: Tensor<D>, value: Tensor<D>, unit: Unit)
     let (gate, value) = (dequantised(gate), dequantised(value));
     let (of_gate, of_value) = (gate.dims(), value.dims());
     assert_eq!(of_gate, of_value, "a gate and its value have one shape");
-    assert_eq!(gate.dtype(), value.dtype(), "a gate and its value are of one type");
+    assert_eq!(gate.dtype(), value.dtype(), "a gate and its value must have the same element type");
     let unit = in_type(unit, gate.dtype());
     Tensor::from_dispatch(Dispatch::gated_pair(dispatched(gate), dispatched(value), unit))
 }

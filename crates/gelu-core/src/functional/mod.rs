@@ -72,7 +72,7 @@ pub fn unit<const D: usize>(x: Tensor<D>, unit: Unit) -> Tensor<D> {
 pub fn unit_backward<const D: usize>(x: Tensor<D>, dy: Tensor<D>, unit: Unit) -> Tensor<D> {
     let (x, dy) = (dequantised(x), dequantised(dy));
     assert_eq!(x.dims(), dy.dims(), "a gradient has the shape of what it is the gradient of");
-    assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient are of one type");
+    assert_eq!(x.dtype(), dy.dtype(), "a tensor and its gradient must have the same element type");
     let unit = in_type(unit, x.dtype());
     Tensor::from_dispatch(Dispatch::activation_backward(dispatched(x), dispatched(dy), unit))
 }
@@ -186,7 +186,7 @@ pub fn bias_activation_dropout<const D: usize>(
         "a bias of {columns} numbers needs rows as long, got a tensor of {shape:?}"
     );
     let (x, bias) = (dequantised(x), dequantised(bias));
-    assert_eq!(x.dtype(), bias.dtype(), "a tensor and its bias are of one type");
+    assert_eq!(x.dtype(), bias.dtype(), "a tensor and its bias must have the same element type");
     let unit = in_type(unit, x.dtype());
     let (x, bias) = (dispatched(x), dispatched(bias));
     Tensor::from_dispatch(match dropout {

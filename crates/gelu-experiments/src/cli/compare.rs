@@ -133,12 +133,14 @@ impl Compare {
         let jobs = jobs.map(usize::from);
         let (selected, comparison) = varied.select(selection)?;
         selected.devices.iter().try_for_each(DeviceName::check)?;
-        say_how_read(&selected.data, |line| match shown.json {
-            true => {
-                complain(&format!("gelu: {line}"));
-                Ok(())
+        say_how_read(&selected.data, &selected.recipe.comparison.tables, |line| {
+            match shown.json {
+                true => {
+                    complain(&format!("gelu: {line}"));
+                    Ok(())
+                }
+                false => print(line),
             }
-            false => print(line),
         })?;
         if dry_run {
             return dry_run::run(&selected, &comparison, jobs);

@@ -46,7 +46,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Train an experiment with several activations, seeds and settings, and compare them
+    /// Train a network with several activations, settings and seeds, and compare them
     Compare(compare::Compare),
     /// Train one run, in Burn's own terminal display
     Train(train::Train),

@@ -106,14 +106,22 @@ impl OwnData {
     }
 }
 
-/// Prints how the user's own data were read, and warnings about them; prints nothing for other data.
-pub(super) fn say_how_read(data: &DataSet, say: impl Fn(&str) -> Result<()>) -> Result<()> {
+/// Prints how the user's own data were read, and warnings about them; prints nothing for other data. Of a folder of
+/// tables, only `chosen` ones are printed, or all if `chosen` is empty.
+pub(super) fn say_how_read(
+    data: &DataSet,
+    chosen: &[String],
+    say: impl Fn(&str) -> Result<()>,
+) -> Result<()> {
     match data {
         DataSet::Tables(set) => {
-            for table in &set.tables {
+            let tables = || {
+                set.tables.iter().filter(|table| chosen.is_empty() || chosen.contains(&table.name))
+            };
+            for table in tables() {
                 say(&format!("{}: {}\n", table.name, table.summary()))?;
             }
-            for table in &set.tables {
+            for table in tables() {
                 let of =
                     if set.tables.len() > 1 { format!("{}: ", table.name) } else { String::new() };
                 table

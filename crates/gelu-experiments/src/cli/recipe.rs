@@ -51,7 +51,7 @@ fn new(own: &OwnData) -> Result<String> {
     };
     let data = data::load(&made.recipe.asked(), made.recipe.data.place.as_deref())?;
     // The recipe goes to standard output, so this goes to standard error.
-    say_how_read(&data, |line| {
+    say_how_read(&data, &[], |line| {
         complain(&format!("gelu: {line}"));
         Ok(())
     })?;

@@ -85,7 +85,7 @@ impl Recipe {
         if metric == Metric::Error && !self.network.classifies() {
             return refuse(format!(
                 "there is nothing to choose by: selection is {selection}, and this network \
-                 classifies nothing; choose by a loss (--selection valid-loss or train-loss)"
+                 predicts no classes; choose by a loss (--selection valid-loss or train-loss)"
             ));
         }
         if split == Split::Valid && pictures && self.data.validation == 0 {
@@ -111,8 +111,8 @@ impl Recipe {
         let varied = &self.comparison;
         if varied.primary.is_error() && !self.network.classifies() {
             return refuse(
-                "comparison.primary is an error, and this network classifies nothing; it has to be \
-                 test-loss or train-loss",
+                "comparison.primary names a classification error, and this network predicts no classes; \
+                 set it to test-loss or train-loss",
             );
         }
         let (formulas, numbers) = match self.network.is_regression() {

@@ -21,7 +21,8 @@ fn mnist_folder() -> Option<PathBuf> {
 fn real_mnist_is_recognised_as_the_canonical_one() {
     let Some(folder) = mnist_folder() else { return };
     let sandbox = Sandbox::new();
-    let text = sandbox.run(&["data", "check", folder.to_str().unwrap()]).success();
+    let folder_name = folder.to_str().unwrap();
+    let text = sandbox.run(&["data", "info", "mnist", "--data", folder_name]).success();
     assert_eq!(text.matches("canonical MNIST").count(), 4, "{text}");
     assert!(text.contains("60000 training and 10000 test images of 28×28 pixels"), "{text}");
     assert!(!text.contains("SYNTHETIC"), "{text}");

@@ -109,7 +109,8 @@ fn outcomes_of_a_network_that_answers_otherwise_here_are_not_kept() {
         fs::remove_file(run.join("outcomes.bin")).unwrap();
     }
     fs::copy(runs[0].join("model.bpk"), runs[1].join("model.bpk")).unwrap();
-    let said = sandbox.run(&["eval", FOLDER, "--outcomes"]).refused(1, "is not kept: it makes the");
+    let said =
+        sandbox.run(&["eval", FOLDER, "--outcomes"]).refused(1, "here its network makes the");
     assert!(said.contains(runs[1].file_name().unwrap().to_str().unwrap()), "{said}");
     assert!(!runs[1].join("outcomes.bin").exists());
 }

@@ -203,6 +203,12 @@ fn a_folder_of_tables_has_a_verdict_at_each() {
         "{}",
         told.stderr()
     );
+    fs::write(sandbox.path("mine/twice.csv"), "x,class\n1,a\n1,a\n2,b\n2,b\n3,a\n4,b\n").unwrap();
+    let warned = |tables: &str| {
+        let asked = ["compare", "tables", "--data", "mine", "--tables", tables];
+        sandbox.run(&with(&asked, &["--dry-run"])).stderr().contains("twice: ")
+    };
+    assert!(warned("first,twice") && !warned("first,second"));
     let one = ["compare", "tables", "--data", "mine", "--tables", "number", "--out", "c"];
     sandbox.run(&one).refused(2, "a network of kind regression predicts numbers");
 }

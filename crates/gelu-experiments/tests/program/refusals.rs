@@ -47,7 +47,7 @@ fn wrong_usage_says_what_there_is() {
             "nothing to choose by: selection is valid-error",
         ),
         (&["compare", "--validation", "0"], "--selection train-loss"),
-        (&["compare", "mnist-autoencoder", "--selection", "valid-error"], "classifies nothing"),
+        (&["compare", "mnist-autoencoder", "--selection", "valid-error"], "predicts no classes"),
         (&["compare", "--baseline", "silu"], "silu is not among the activations"),
         (&["compare", "--until-decided", "--max-seeds", "0"], "0 seeds at most cannot decide"),
         (&["compare", "--max-seeds", "12"], "goes with --until-decided"),
@@ -379,14 +379,14 @@ fn damaged_data_are_refused_before_anything_is_made() {
     for (content, expected) in damages {
         fs::write(&images, content).unwrap();
         sandbox.run(&compare).refused(1, expected);
-        let checked = sandbox.run(&["data", "check", "d"]);
+        let checked = sandbox.run(&["data", "info", "mnist", "--data", "d"]);
         assert_eq!(checked.code(), 1);
         assert!(checked.stdout().contains(expected), "{}", checked.stdout());
         assert!(checked.stdout().contains("ok       t10k-labels"), "{}", checked.stdout());
     }
     assert!(!sandbox.path("results").exists());
     fs::write(&images, whole).unwrap();
-    assert!(sandbox.run(&["data", "check", "d"]).success().contains("SYNTHETIC"));
+    assert!(sandbox.run(&["data", "info", "mnist", "--data", "d"]).success().contains("SYNTHETIC"));
 }
 
 #[test]

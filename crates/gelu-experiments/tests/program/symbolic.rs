@@ -115,7 +115,7 @@ fn what_cannot_be_learned_is_refused_before_anything_is_trained() {
         (&["symbolic", "--dropout", "0.5"], "drops nothing"),
         (&["symbolic", "--validation", "5"], "has a validation part of its own"),
         (&["symbolic", "--data", "."], "leave --data out"),
-        (&["symbolic", "--selection", "valid-error"], "classifies nothing"),
+        (&["symbolic", "--selection", "valid-error"], "predicts no classes"),
         (&["digits", "--formulas", "f=x"], "are learned at points"),
         (&["digits", "--formulas", "runge"], "no formulas are learned here"),
     ] {

@@ -178,7 +178,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
             return refuse("gradients are accumulated over batches");
         }
         if self.shown {
-            return refuse("Burn's display shows the output of every batch");
+            return refuse("Burn's display needs the output of every batch");
         }
         let splits = &self.measured;
         let mut splits = [&splits.train, &splits.valid, &splits.test].into_iter().flatten();

@@ -157,9 +157,10 @@ impl Extension for Networks {
             id: "layers",
             title: "What the layers do".to_owned(),
             sentences: layers::sentences(snapshot),
-            note: "On the same examples after every epoch, layers from the input on. Below: the median over runs after the \
-                   last epoch, and in brackets how far the arm differs from the baseline, seed by seed, as a 95% interval. \
-                   The intervals stand each by itself: they describe, and decide nothing. All measures are in layers.csv."
+            note: "Layers are listed from input to output and measured on the same examples after every epoch. Each cell has \
+                   the median over the runs after the last epoch. The brackets hold the difference from the baseline, paired by \
+                   seed, as a 95% interval. These intervals are not adjusted for their number, and no verdict depends on them. \
+                   All values are in layers.csv."
                 .to_owned(),
             tables: vec![SectionTable {
                 title: "Layer by layer".to_owned(),

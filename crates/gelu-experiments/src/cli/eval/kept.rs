@@ -53,8 +53,8 @@ pub(super) fn keep_outcomes(
     check_outcomes(&outcomes, reported, &noise).map_err(|problem| Error::Run {
         run: run.path().to_path_buf(),
         problem: format!(
-            "what its network makes of the test examples here is not kept: it {problem}; measure it on \
-             the device and the kind of processor that it was trained on"
+            "here its network {problem}, so its outcomes on the test examples were not saved; measure it on \
+             the device and the kind of processor that trained it"
         ),
     })?;
     set_outcomes(&claim(run, spec)?, &outcomes)
