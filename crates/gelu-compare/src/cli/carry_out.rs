@@ -13,10 +13,14 @@ use clap::Args;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The time between two reads of the folders while the program prints lines.
+/// The shortest time between two reads of the folders while the program prints lines.
 const INTERVAL: Duration = Duration::from_millis(100);
+/// With many runs a read takes long: between two of them, this process rests this many times as long.
+const REST: u32 = 19;
+/// The longest time between two reads of the folders.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// Flags for the display while a comparison runs, and for exporting its results.
 #[derive(Clone, Debug, Default, Args)]
@@ -157,7 +161,7 @@ impl<E: Experiment> Running<E> {
     fn with_lines(&mut self, mut reporter: PlainReporter, quiet_output: bool) -> Result<()> {
         let mut stops = Stops::default();
         loop {
-            let finished = self.pool.is_finished();
+            let (began, finished) = (Instant::now(), self.pool.is_finished());
             let lines = reporter.lines(&self.reader.snapshot());
             match quiet_output {
                 true => complain(&lines),
@@ -170,17 +174,18 @@ impl<E: Experiment> Running<E> {
                 0 => {}
                 asked => super::say_stopping(E::Spec::TOOL, asked),
             }
-            self.wait();
+            self.wait((began.elapsed() * REST).clamp(INTERVAL, LONGEST), &stops);
         }
     }
 
-    /// Waits for [`INTERVAL`], or until the workers have ended.
-    fn wait(&mut self) {
-        let mut left = INTERVAL;
-        while left > Duration::ZERO && !self.pool.is_finished() {
-            let step = left.min(Duration::from_millis(10));
-            std::thread::sleep(step);
-            left -= step;
+    /// Waits for `pause`, until the workers have ended, or until they are to be stopped.
+    fn wait(&mut self, pause: Duration, stops: &Stops) {
+        let until = Instant::now() + pause;
+        while Instant::now() < until
+            && !self.pool.is_finished()
+            && stops.asked(&self.signals, self.keep_going) <= stops.passed_on
+        {
+            std::thread::sleep(Duration::from_millis(10));
         }
     }
 
@@ -276,10 +281,14 @@ struct Stops {
 }
 
 impl Stops {
+    /// Returns the number of requests to stop so far.
+    fn asked(&self, signals: &Signals, keep_going: bool) -> usize {
+        signals.requests() + usize::from(signals.hung_up() && !keep_going)
+    }
+
     /// Passes new requests to stop on to the workers. Returns the number of all requests, or 0 if none is new.
     fn pass_on(&mut self, signals: &Signals, pool: &mut WorkerPool, keep_going: bool) -> usize {
-        let hang_up = usize::from(signals.hung_up() && !keep_going);
-        let asked = signals.requests() + hang_up;
+        let asked = self.asked(signals, keep_going);
         if asked > self.passed_on {
             self.passed_on = asked;
             match asked {

@@ -8,8 +8,12 @@ use crate::{Error, Result};
 use ratatui::DefaultTerminal;
 use std::time::{Duration, Instant};
 
-/// The time between two readings of the comparison.
+/// The shortest time between two readings of the comparison.
 const REFRESH: Duration = Duration::from_millis(250);
+/// With many runs a reading takes long: between two of them, this process rests this many times as long.
+const REST: u32 = 9;
+/// The longest time between two readings of the comparison.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// The reason why the dashboard ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +64,11 @@ fn show(
     signals: &Signals,
 ) -> Result<Outcome> {
     let (mut clock, mut heard) = (Clock::start(), 0);
+    let began = Instant::now();
     let (mut snapshot, mut finished) = source()?;
     let mut view = View::of(app, &snapshot, clock.read(&snapshot));
     let mut shown = app.clone();
+    let mut pause = (began.elapsed() * REST).clamp(REFRESH, LONGEST);
     loop {
         let (refreshed, mut drawn) = (Instant::now(), false);
         if finished && app.mode == Mode::Owning {
@@ -104,15 +110,17 @@ fn show(
                     }
                 }
             }
-            if refreshed.elapsed() >= REFRESH {
+            if refreshed.elapsed() >= pause {
                 break;
             }
         }
+        let began = Instant::now();
         let (newer, now_finished) = source()?;
         if newer != snapshot || shown != *app {
             (snapshot, shown) = (newer, app.clone());
             view = View::of(app, &snapshot, clock.read(&snapshot));
         }
         (finished, view.reading) = (now_finished, clock.read(&snapshot));
+        pause = (began.elapsed() * REST).clamp(REFRESH, LONGEST);
     }
 }

@@ -20,6 +20,7 @@ mod mnist;
 mod outcomes;
 mod own_activations;
 mod own_data;
+mod own_recipes;
 mod page;
 mod recipes;
 mod refusals;
