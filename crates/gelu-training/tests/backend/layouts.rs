@@ -72,7 +72,10 @@ fn convolution(by: &Maker, channels: usize, side: usize) -> Vec<TensorData> {
     layer.weight = by.param([channels, channels, 3, 3], 0.53);
     layer.bias = Some(by.param([channels], 0.9));
     let x = by.wave([2, channels, side, side + 1], 0.37);
-    by.differentiated(x, Some(&layer.weight), |x| layers::conv2d(&layer, x))
+    let forward = |x| layers::conv2d(&layer, x);
+    let mut all = by.differentiated(x.clone(), Some(&layer.weight), forward);
+    all.extend(by.differentiated(x, layer.bias.as_ref(), forward).pop());
+    all
 }
 
 fn max_pool(by: &Maker) -> Vec<TensorData> {
