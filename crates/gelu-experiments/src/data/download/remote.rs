@@ -332,7 +332,9 @@ mod tests {
         for digest in [Some(right), None] {
             let folder = tempfile::tempdir().unwrap();
             file.archive = Some(archive(digest));
-            let steps = steps(|| drop(file.fetch(folder.path(), &hidden()).unwrap()));
+            let steps = steps(|| {
+                file.fetch(folder.path(), &hidden()).unwrap();
+            });
             // The folder counts as complete once it has its name.
             let unpacked = steps.iter().rposition(|step| step == "rename recordings").unwrap();
             for file in ["sync a.wav", "sync b.wav"] {
