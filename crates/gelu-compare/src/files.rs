@@ -41,15 +41,19 @@ pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
         Err(refused.error)
     });
     persisted.map_err(Error::io("replace", path))?;
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     steps::note("rename", path);
     sync_folder(folder)
 }
 
 /// Renames a file as [`std::fs::rename`] does, [with retries on Windows](retry_while_in_use).
-pub(crate) fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::Result<()> {
+///
+/// # Errors
+///
+/// Returns the system's error.
+pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::Result<()> {
     retry_while_in_use(|| fs::rename(&from, &to))?;
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     steps::note("rename", to.as_ref());
     Ok(())
 }
@@ -180,9 +184,16 @@ pub fn problem(error: &impl std::fmt::Display) -> String {
 ///
 /// Returns an error if the sync fails, for example because the disk is full.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
-    file.sync_all().map_err(Error::io("sync", path))?;
-    #[cfg(test)]
+    sync_all(file, path).map_err(Error::io("sync", path))
+}
+
+/// The same with the system's error. `path` is only a name.
+pub(crate) fn sync_all(file: &File, path: &Path) -> std::io::Result<()> {
+    file.sync_all()?;
+    #[cfg(any(test, feature = "testing"))]
     steps::note("sync", path);
+    #[cfg(not(any(test, feature = "testing")))]
+    let _ = path;
     Ok(())
 }
 
@@ -215,25 +226,30 @@ pub fn remove_folder(path: &Path) -> Result<()> {
 }
 
 /// Records syncs and renames in order, because a test cannot cut the power.
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub(crate) mod steps {
     use std::cell::RefCell;
     use std::path::Path;
 
     thread_local! {
-        static STEPS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+        /// `None` while nobody asks.
+        static STEPS: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
     }
 
-    pub(super) fn note(what: &str, path: &Path) {
+    pub(crate) fn note(what: &str, path: &Path) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        STEPS.with_borrow_mut(|steps| steps.push(format!("{what} {name}")));
+        STEPS.with_borrow_mut(|steps| {
+            if let Some(steps) = steps {
+                steps.push(format!("{what} {name}"));
+            }
+        });
     }
 
     /// Runs `work` and returns the steps it took in this thread.
-    pub(crate) fn steps(work: impl FnOnce()) -> Vec<String> {
-        STEPS.take();
+    pub fn steps(work: impl FnOnce()) -> Vec<String> {
+        STEPS.set(Some(Vec::new()));
         work();
-        STEPS.take()
+        STEPS.take().unwrap_or_default()
     }
 }
 

@@ -17,6 +17,8 @@ mod checkpointing;
 mod cohort;
 #[path = "backend/convolution.rs"]
 mod convolution;
+#[path = "backend/layouts.rs"]
+mod layouts;
 #[path = "backend/linear.rs"]
 mod linear;
 #[path = "backend/max_pool.rs"]

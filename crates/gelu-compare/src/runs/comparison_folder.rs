@@ -1,7 +1,7 @@
 use super::widened::History;
 use super::{Comparison, Description, Experiment, Foreign, RunFolder, RunStatus, Spec, StatusFile};
 use crate::error::Place;
-use crate::files::{from_toml, problem, read_text, sync_folder};
+use crate::files::{from_toml, problem, read_text, sync, sync_folder};
 use crate::names::{excerpts, printable};
 use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
@@ -247,9 +247,13 @@ impl<E: Experiment> ComparisonFolder<E> {
         let file = builder.tempfile_in(&self.path);
         let mut file = file.map_err(Error::io("create a file in", &self.path))?;
         file.write_all(to_toml(comparison).as_bytes()).map_err(Error::io("write", &path))?;
-        file.as_file().sync_all().map_err(Error::io("sync", &path))?;
+        sync(file.as_file(), &path)?;
         match file.persist_noclobber(&path) {
-            Ok(_) => sync_folder(&self.path).map(|()| true),
+            Ok(_) => {
+                #[cfg(any(test, feature = "testing"))]
+                crate::files::steps::note("rename", &path);
+                sync_folder(&self.path).map(|()| true)
+            }
             Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(Error::io("write", &path)(error.error)),
         }
@@ -341,4 +345,40 @@ pub(super) fn to_toml<E: Experiment>(comparison: &Comparison<E>) -> String {
     let description = Some(Description::of(&comparison.recipe));
     let described = Comparison { description, ..comparison.clone() };
     toml::to_string(&described).expect("a comparison holds plain values alone")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::steps::steps;
+    use crate::runs::examples::comparison;
+
+    /// Runs are worthless without the plan that they belong to.
+    #[test]
+    fn a_plan_is_on_the_disk_before_it_counts_whether_first_or_widened() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("made");
+        let create = |asked: &Comparison<_>| {
+            steps(|| drop(ComparisonFolder::create(&path, asked, |_, _| false).unwrap()))
+        };
+        let asked = comparison();
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        let files = ["sync comparison.toml".to_owned(), "rename comparison.toml".to_owned()];
+        let folders = ["sync made".to_owned(), format!("sync {}", name(parent.path()))];
+        let with = |folders: &[String]| match cfg!(unix) {
+            true => [&files[..], folders].concat(),
+            false => files.to_vec(),
+        };
+        assert_eq!(create(&asked), with(&folders));
+        assert_eq!(create(&asked), [""; 0], "nothing is written");
+        let mut wider = asked.clone();
+        wider.recipe.seeds += 1;
+        let widened = create(&wider);
+        // The lease by which one process at a time widens is renamed, too.
+        let of_plan: Vec<_> = widened
+            .into_iter()
+            .filter(|step| !step.contains("free-") && !step.contains("lease-"))
+            .collect();
+        assert_eq!(of_plan, with(&folders[..1]));
+    }
 }

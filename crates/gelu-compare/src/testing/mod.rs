@@ -15,6 +15,7 @@ mod outcome;
 mod page;
 mod sandbox;
 
+pub use crate::files::steps::steps;
 pub use evil::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
 pub use example::{example, setting, without_epochs};
 pub use generated::{assert_generated, command_line};

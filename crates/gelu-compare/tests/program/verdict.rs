@@ -1,6 +1,7 @@
 //! Tests of `gelu-compare verdict` with tables of scores.
 
 use gelu_compare::comparison::Verdict;
+use gelu_compare::measure::Direction;
 use gelu_compare::scores::ScoresDocument;
 use gelu_compare::testing::Sandbox;
 use std::fmt::Write;
@@ -41,6 +42,9 @@ fn a_table_gets_its_verdicts_in_words_in_json_and_as_a_picture() {
     assert!(fs::read_to_string(sandbox.path("forest.svg")).unwrap().contains("accuracy"));
     let text = sandbox.run(&with(&["--negligible", "0.001", "--json"])).success();
     let document: ScoresDocument = serde_json::from_str(&text).unwrap();
+    let names = [&document.file, &document.compare, &document.metric].map(String::as_str);
+    assert_eq!(names, ["scores.csv", "activation", "accuracy"]);
+    assert_eq!((document.better, document.negligible), (Direction::Higher, 0.001));
     let [relu, silu] = &document.differences[..] else { panic!("{text}") };
     assert_eq!((relu.finding.verdict, silu.finding.verdict), (Verdict::Worse, Verdict::Undecided));
     // The difference has the metric's own direction: relu − gelu.

@@ -206,7 +206,8 @@ fn same(name: &str, kernel: Primitive, composed: Primitive, room: f64) {
 #[test]
 fn every_operation_is_that_of_the_kernels_in_any_type_and_layout() {
     use crate::GateHalf;
-    use burn_core::backend::ops::FloatTensorOps;
+    use burn_core::backend::ops::{FloatTensorOps, IntTensorOps};
+    let device = Primitive::from_data(TensorData::from([0.0f32])).device();
     let tensor = |k: f32, dtype: DType| {
         let values: Vec<f32> = (0..72).map(|i| (i as f32 * 0.37 + k).sin() * 3.0).collect();
         Primitive::from_data(TensorData::new(values, [3, 4, 6]).convert_dtype(dtype))
@@ -279,6 +280,51 @@ fn every_operation_is_that_of_the_kernels_in_any_type_and_layout() {
             let composed = gated_pair_backward::<Flex>(x.clone(), other.clone(), dy.clone(), unit);
             same(&name("pair′, gate"), kernel.0, composed.0, 4.0 * room);
             same(&name("pair′, value"), kernel.1, composed.1, 4.0 * room);
+            let draw = Draw { seed: 3, step: 4 };
+            let key = || Flex::int_from_data(TensorData::from(crate::random::words(draw)), &device);
+            same(
+                &name("stochastic"),
+                Flex::stochastic_map(x.clone(), key()),
+                stochastic_map::<Flex>(x.clone(), x.clone(), draw),
+                0.0,
+            );
+            same(
+                &name("stochastic′"),
+                Flex::stochastic_map_backward(x.clone(), dy.clone(), key()),
+                stochastic_map::<Flex>(x.clone(), dy.clone(), draw),
+                0.0,
+            );
+            let threshold = Mask::threshold_of(0.3);
+            let mask = Mask::below(threshold, draw);
+            same(
+                &name("dropout"),
+                Flex::dropout(x.clone(), key(), threshold),
+                dropout::<Flex>(x.clone(), mask),
+                room,
+            );
+            same(
+                &name("bias, dropout"),
+                Flex::bias_activation_dropout(x.clone(), bias(), key(), unit, threshold),
+                bias_activation_dropout::<Flex>(x.clone(), bias(), unit, Some(mask)),
+                2.0 * room,
+            );
+            let kernel = Flex::bias_activation_dropout_backward(
+                x.clone(),
+                bias(),
+                dy.clone(),
+                key(),
+                unit,
+                threshold,
+            );
+            let composed = bias_activation_dropout_backward::<Flex>(
+                x.clone(),
+                bias(),
+                dy.clone(),
+                unit,
+                Some(mask),
+            );
+            same(&name("bias, dropout′"), kernel.0, composed.0, 2.0 * room);
+            same(&name("bias, dropout′, sums"), kernel.1, composed.1, 6.0 * room);
         }
     }
 }

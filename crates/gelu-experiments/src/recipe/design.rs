@@ -336,6 +336,7 @@ impl RunSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gelu_compare::measure::UntilDecided;
 
     #[test]
     fn an_activation_has_one_colour_in_every_comparison() {
@@ -364,8 +365,23 @@ mod tests {
 
     #[test]
     fn every_part_of_the_grid_may_be_widened() {
-        let there = Recipe::named("mnist-classifier").unwrap();
-        let widen: [fn(&mut Recipe); 4] = [
+        let mut there = Recipe::named("mnist-classifier").unwrap();
+        let grid = &mut there.comparison;
+        grid.formulas = vec!["wave=sin(x)".parse().unwrap()];
+        (grid.widths, grid.depths, grid.batch_sizes) = (vec![8], vec![2], vec![50]);
+        grid.tables = vec!["iris".to_owned()];
+        let widen: [fn(&mut Recipe); 12] = [
+            |recipe| recipe.comparison.formulas.push("line=x".parse().unwrap()),
+            |recipe| recipe.comparison.widths.push(16),
+            |recipe| recipe.comparison.depths.push(3),
+            |recipe| recipe.comparison.batch_sizes.push(100),
+            |recipe| recipe.comparison.tables.push("wine".to_owned()),
+            |recipe| recipe.comparison.baseline = Some("relu".to_owned()),
+            |recipe| recipe.comparison.until_decided = Some(UntilDecided { max_seeds: 20 }),
+            |recipe| {
+                let label = "always no".to_owned();
+                recipe.comparison.trivial.push(Trivial { label, table: None, value: 0.5 });
+            },
             |recipe| recipe.comparison.dropout.push(0.125),
             |recipe| recipe.comparison.learning_rates.push(0.125),
             |recipe| recipe.comparison.activations.push("silu".parse().unwrap()),

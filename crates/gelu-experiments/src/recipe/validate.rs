@@ -379,3 +379,70 @@ impl Recipe {
 fn refuse(problem: impl Into<String>) -> Result<()> {
     Err(Error::Usage(problem.into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::Retraining;
+
+    #[test]
+    fn data_networks_and_plans_that_do_not_belong_together_are_refused() {
+        type Case = (&'static str, fn(&mut Recipe), &'static str);
+        let cases: [Case; 8] = [
+            (
+                "char-gpt",
+                |recipe| recipe.data.set = "tweets".to_owned(),
+                "is no text, which a network of kind gpt reads",
+            ),
+            (
+                "mnist-classifier",
+                |recipe| recipe.training.batches = Some(3),
+                "training.batches is for texts and tables",
+            ),
+            (
+                "mnist-classifier",
+                |recipe| recipe.comparison.tables = vec!["iris".to_owned()],
+                "comparison.tables are those of a folder",
+            ),
+            (
+                "symbolic",
+                |recipe| recipe.data.set = "mnist".to_owned(),
+                "a network of kind regression learns formulas at points",
+            ),
+            (
+                "mnist-classifier",
+                |recipe| recipe.comparison.formulas = vec!["wave=sin(x)".parse().unwrap()],
+                "comparison.formulas are learned at points",
+            ),
+            (
+                "mnist-classifier",
+                |recipe| {
+                    recipe.data.set = "shakespeare".to_owned();
+                    (recipe.data.pixels, recipe.data.normalisation) = (None, None);
+                    (recipe.data.augmentation, recipe.training.batches) = (None, Some(3));
+                },
+                "is a text, which takes a network of kind gpt",
+            ),
+            (
+                "mnist-classifier",
+                |recipe| {
+                    recipe.data.validation = 0;
+                    recipe.comparison.retrain = Some(Retraining { tuning_seeds: 1 });
+                },
+                "there is nothing to tune on",
+            ),
+            (
+                "mnist-autoencoder",
+                |recipe| recipe.training.label_smoothing = 0.1,
+                "training.label_smoothing is for classes",
+            ),
+        ];
+        for (name, change, said) in cases {
+            let mut recipe = Recipe::named(name).unwrap();
+            recipe.validate().unwrap();
+            change(&mut recipe);
+            let refused = recipe.validate().unwrap_err().to_string();
+            assert!(refused.contains(said), "{name}: {refused}");
+        }
+    }
+}

@@ -67,6 +67,39 @@ mod tests {
     use crate::recipe::Recipe;
     use gelu_core::Activation;
 
+    /// A whole comparison would be wrong if runs were given the splits of other runs.
+    #[test]
+    fn splits_are_kept_for_all_that_they_depend_on() {
+        let recipe = Recipe::named("digits").unwrap();
+        let usage = |change: fn(&mut RunSpec)| {
+            let mut spec = RunSpec::new(&recipe, &Activation::Gelu, 1e-3, 0.0, 1, "flex", "abc");
+            change(&mut spec);
+            Usage::of(&spec)
+        };
+        let plain = usage(|_| ());
+        assert_eq!(plain, usage(|spec| (spec.seed, spec.learning_rate) = (2, 0.1)));
+        let changes: [fn(&mut RunSpec); 4] = [
+            |spec| spec.data_fingerprint.push('d'),
+            |spec| spec.data.validation += 1,
+            |spec| spec.data.train_limit = Some(7),
+            |spec| spec.training.batch_of = BatchUnit::Groups,
+        ];
+        for (index, change) in changes.into_iter().enumerate() {
+            assert_ne!(plain, usage(change), "{index}");
+        }
+        // The seed splits the rows of a table.
+        let table = |seed, table| {
+            let mut spec = RunSpec::new(&recipe, &Activation::Gelu, 1e-3, 0.0, seed, "flex", "");
+            (spec.data.set, spec.table) = ("tables".to_owned(), Some(str::to_owned(table)));
+            Usage::of(&spec)
+        };
+        assert_eq!(table(1, "iris"), table(1, "iris"));
+        assert_ne!(table(1, "iris"), table(2, "iris"));
+        assert_ne!(table(1, "iris"), table(1, "wine"));
+        // Each run draws its points.
+        assert_eq!(usage(|spec| spec.formula = Some("wave=sin(x)".parse().unwrap())), None);
+    }
+
     #[test]
     fn runs_that_use_data_alike_have_them_prepared_once() {
         let mut recipe = Recipe::named("digits").unwrap();

@@ -284,11 +284,14 @@ pub(super) fn limited(set: &WindowSet, spec: &RunSpec) -> WindowSet {
 mod tests {
     use super::*;
     use crate::data::cifar::Cifar;
+    use crate::data::own::table;
     use crate::data::synthetic::pictures;
-    use crate::data::{BatchLoader, ImageSet, Order};
-    use crate::recipe::Pixels;
+    use crate::data::{BatchLoader, DataRequest, ImageSet, Order, Windows};
+    use crate::recipe::{Normalisation, Pixels};
     use burn::data::dataloader::DataLoader;
     use gelu_core::Activation;
+    use std::collections::BTreeSet;
+    use std::path::Path;
 
     /// Returns ten training images and four test images whose classes are their indices.
     fn numbered() -> ImageSet {
@@ -326,6 +329,116 @@ mod tests {
         assert_eq!(splits(&recipe), [vec![0, 1, 2, 3], vec![7, 8], vec![0, 1]]);
         recipe.data.validation = 0;
         assert_eq!(splits(&recipe), [vec![0, 1, 2, 3], vec![], vec![0, 1]]);
+    }
+
+    /// The training, validation and test examples, in classes of their own.
+    fn classes(splits: &Splits) -> [Vec<i64>; 3] {
+        [&splits.train, splits.valid.as_ref().unwrap(), &splits.test].map(labels)
+    }
+
+    #[test]
+    fn texts_windows_and_tables_are_validated_on_their_own_validation_part() {
+        let device = Device::default();
+        let recipe = |name: &str| {
+            let mut recipe = Recipe::named(name).unwrap();
+            (recipe.data.train_limit, recipe.data.test_limit) = (None, None);
+            (recipe.training.batch_size, recipe.training.batches) = (1, Some(1));
+            recipe
+        };
+        // A text whose parts have one character each; a last character more than the windows is their last label.
+        let mut texts = recipe("char-gpt");
+        let context = texts.network.context().unwrap();
+        let text: String = ('a'..='z').cycle().take(40 * context).collect();
+        let mut set = TextSet::new("letters", None, true, &text).unwrap();
+        set.train = vec![0; 4 * context + 1];
+        (set.validation, set.test) = (vec![1; 3 * context + 1], vec![2; 2 * context + 1]);
+        let data = DataSet::Text(set);
+        let of =
+            |recipe: &Recipe| classes(&Splits::new(&data, &spec(recipe, &data), &device).unwrap());
+        let all = [vec![0; 4 * context], vec![1; 3 * context], vec![2; 2 * context]];
+        assert_eq!(of(&texts), all);
+        texts.data.train_limit = Some(2 * context + 1);
+        texts.data.test_limit = Some(context + 1);
+        assert_eq!(of(&texts), [vec![0; 2 * context], vec![1; context], vec![2; context]]);
+
+        let mut words = recipe("tweet-tagger");
+        words.training.batches = None;
+        let part = |label: u8, groups: u32| {
+            let table: Arc<[f32]> = (0..4u8).map(f32::from).collect();
+            let mut windows = Windows::new(table, 1, 1).unwrap();
+            (0..groups).for_each(|row| windows.push_group(&[row], &[label]));
+            windows
+        };
+        let set = WindowSet {
+            train: part(0, 4),
+            validation: part(1, 3),
+            test: part(2, 2),
+            classes: 3,
+            source: data.source().clone(),
+            names: Vec::new(),
+            reader: None,
+        };
+        let data = DataSet::Windows(set);
+        let of =
+            |recipe: &Recipe| classes(&Splits::new(&data, &spec(recipe, &data), &device).unwrap());
+        assert_eq!(of(&words), [vec![0; 4], vec![1; 3], vec![2; 2]]);
+        (words.data.train_limit, words.data.test_limit) = (Some(2), Some(1));
+        assert_eq!(of(&words), [vec![0; 2], vec![1; 1], vec![2; 1]]);
+
+        // Classes are trained on in every part, so parts of a table differ by their sizes.
+        let parts = ["train"; 6].into_iter().chain(["valid"; 4]).chain(["test"; 2]);
+        let row = |(i, part): (usize, &str)| format!("{},{part},{}\n", i * i, ["a", "b"][i % 2]);
+        let rows: String = parts.enumerate().map(row).collect();
+        let asked = DataRequest { target: Some("c".to_owned()), ..DataRequest::from("csv") };
+        let text = format!("x,split,c\n{rows}");
+        let set = table::parse(&asked, Path::new("t.csv"), text.as_bytes()).unwrap();
+        let mut recipe = recipe("digits");
+        let of = |recipe: &Recipe| {
+            let spec = spec(recipe, &DataSet::Tables(set.clone()));
+            classes(&Splits::of_table(&set.tables[0], &spec, &device)).map(|part| part.len())
+        };
+        assert_eq!(of(&recipe), [6, 4, 2]);
+        (recipe.data.train_limit, recipe.data.test_limit) = (Some(5), Some(1));
+        assert_eq!(of(&recipe), [5, 1, 1]);
+    }
+
+    #[test]
+    fn no_point_is_in_two_parts() {
+        let (set, recipe) = (PointSet::generate(), Recipe::named("symbolic").unwrap());
+        let formula: TargetFormula = "wave=sin(3*x)*y".parse().unwrap();
+        let data = DataSet::Points(set.clone());
+        let parts = |train, test| {
+            let mut spec = spec(&recipe, &data);
+            (spec.data.train_limit, spec.data.test_limit) = (train, test);
+            point_parts(&set, &formula, &spec)
+        };
+        let sizes = |parts: &[Points; 4]| parts.each_ref().map(Points::len);
+        let all = parts(None, None);
+        assert_eq!(sizes(&all), [points::TRAIN, points::VALIDATION, points::TEST, points::TEST]);
+        let point = |point: &[f32]| [point[0].to_bits(), point[1].to_bits()];
+        let different: BTreeSet<_> =
+            all.iter().flat_map(|part| part.coordinates().chunks(2)).map(point).collect();
+        assert_eq!(different.len(), sizes(&all).iter().sum::<usize>());
+        assert_eq!(sizes(&parts(Some(7), Some(5))), [7, 5, 5, 5]);
+    }
+
+    /// Limits are for trying things out, and must not change what an image looks like.
+    #[test]
+    fn images_are_normalised_by_all_that_could_be_trained_on() {
+        let data = DataSet::Pictures(numbered());
+        let mut recipe = Recipe::named("mnist-classifier").unwrap();
+        recipe.data.pixels = Some(Pixels::ZeroToOne);
+        recipe.data.normalisation = Some(Normalisation::MeanPicture);
+        (recipe.data.validation, recipe.training.batch_size) = (3, 2);
+        let first = |limit| {
+            recipe.data.train_limit = limit;
+            let splits = Splits::new(&data, &spec(&recipe, &data), &Device::default()).unwrap();
+            let loader = BatchLoader::new(splits.train, 2, Order::Sequential);
+            let batch = loader.iter().next().unwrap().unwrap();
+            batch.inputs.numbers().into_data()
+        };
+        let [few, all] = [Some(4), None].map(first);
+        assert_eq!(few, all);
     }
 
     #[test]

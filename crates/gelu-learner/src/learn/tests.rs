@@ -2,7 +2,7 @@ use super::*;
 use crate::testing::{Net, Plus, below};
 use crate::{Loader, environment};
 use burn::optim::SgdConfig;
-use burn::tensor::{Tensor, TensorReadError};
+use burn::tensor::{Distribution, Tensor, TensorReadError};
 use burn::train::metric::{Adaptor, Metric, MetricMetadata, MetricName, SerializedEntry};
 use gelu_compare::program::StudyRun;
 use gelu_compare::runs::{RunFolder, Watch};
@@ -20,9 +20,13 @@ struct Sandbox {
 impl Sandbox {
     /// `silence` is how long a worker on another host may go without a heartbeat.
     fn new(silence: Duration) -> Self {
+        Self::of_seed(3, silence)
+    }
+
+    fn of_seed(seed: u64, silence: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let spec =
-            serde_json::json!({"version": 1, "experiment": "numbers", "seed": 3, "setting": {}});
+            serde_json::json!({"version": 1, "experiment": "numbers", "seed": seed, "setting": {}});
         let spec: StudyRun = serde_json::from_value(spec).unwrap();
         let run = RunFolder::create(folder.path(), &spec).unwrap();
         let run = ClaimedRun::claim(&run, &spec, &mut Watch::default(), silence).unwrap().unwrap();
@@ -211,4 +215,51 @@ fn the_norm_of_all_gradients_together_is_clipped() {
     assert!(plain > 0.1, "{plain}");
     assert!((step(Some(0.1)) - 0.05).abs() < 1e-6);
     assert!((step(Some(1e6)) - plain).abs() < 1e-6);
+}
+
+/// Other tests may draw from the device's generator in between, which changes what is drawn, but makes nothing equal.
+#[test]
+fn weights_differ_by_seed_and_masks_by_epoch() {
+    let drawn: Arc<Mutex<Vec<u64>>> = Arc::default();
+    for seed in [3, 4] {
+        let draw = {
+            let drawn = drawn.clone();
+            move || {
+                let device = Device::default();
+                let numbers = Tensor::<1>::random([2], Distribution::Uniform(0.0, 1.0), &device);
+                let bits: Vec<u32> = numbers.into_data().iter().map(f32::to_bits).collect();
+                drawn.lock().unwrap().push(u64::from(bits[0]) << 32 | u64::from(bits[1]));
+            }
+        };
+        let training = move |training: Training<Net>| {
+            draw();
+            training.on_epoch(move |_| draw())
+        };
+        let sandbox = Sandbox::of_seed(seed, LONG);
+        let status = sandbox.train(&Control::default(), training, |_| ()).unwrap();
+        assert_eq!(status, RunStatus::Finished);
+    }
+    let drawn = drawn.lock().unwrap();
+    let different: std::collections::BTreeSet<_> = drawn.iter().collect();
+    assert_eq!((drawn.len(), different.len()), (6, 6), "weights and two epochs of two seeds");
+}
+
+#[test]
+fn splits_are_measured_as_often_as_asked_and_in_the_end() {
+    let sandbox = Sandbox::new(LONG);
+    let training = |training: Training<Net>| training.measure_every(2).num_epochs(3);
+    sandbox.train(&Control::default(), training, |_| ()).unwrap();
+    let epochs = sandbox.run.folder().metrics().unwrap();
+    let measured: Vec<bool> = epochs.iter().map(|e| e.get("valid_loss").is_some()).collect();
+    assert_eq!(measured, [false, true, true]);
+    assert!(epochs.iter().all(|epoch| epoch.get("train_loss").is_some()));
+}
+
+#[test]
+fn seconds_of_epochs_are_added_to_those_of_earlier_sessions() {
+    let sandbox = Sandbox::new(LONG);
+    sandbox.run.set_status(RunStatus::Interrupted, 5000.0).unwrap();
+    sandbox.train(&Control::default(), |training| training, |_| ()).unwrap();
+    let seconds = sandbox.run.status().seconds;
+    assert!(seconds > 5000.0 && seconds < 5600.0, "{seconds}");
 }

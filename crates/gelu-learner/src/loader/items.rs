@@ -249,6 +249,16 @@ mod tests {
     }
 
     #[test]
+    fn a_shuffled_slice_has_its_own_items_alone() {
+        let slice = items(Order::shuffled(3, 1)).slice(4, 9);
+        for _ in 0..3 {
+            let mut seen = pass(slice.as_ref()).concat();
+            seen.sort_unstable();
+            assert_eq!(seen, [4, 5, 6, 7, 8]);
+        }
+    }
+
+    #[test]
     fn an_epoch_has_its_order_whatever_was_before() {
         let through = items(Order::shuffled(3, 1));
         let epochs: Vec<_> = (0..4).map(|_| pass(&through)).collect();

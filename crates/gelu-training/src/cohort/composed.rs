@@ -121,3 +121,69 @@ fn key<B: Backend>(beside: &FloatTensor<B>, draw: Draw) -> IntTensor<B> {
     let dtype = get_or_init_device_settings::<B>(&device).int_dtype;
     B::int_from_data(TensorData::from(words(draw)).convert_dtype(dtype.into()), &device)
 }
+
+#[cfg(all(test, feature = "flex"))]
+mod tests {
+    use super::*;
+    use crate::composed::beside::{assert_near, wave};
+    use crate::{EpsilonPlace, WeightDecay};
+    use burn_core::backend::Flex;
+    use gelu_core::functional::Unit;
+
+    const SLICES: usize = 3;
+
+    /// One activation for all networks, several, and several with a dropout of their own.
+    fn all_units() -> [SliceUnits; 3] {
+        let of = |drops: bool| {
+            let unit = |slice: usize| SliceUnit {
+                unit: [Unit::Gelu, Unit::Elu { alpha: 0.1 }, Unit::Tanh][slice],
+                dropout: drops
+                    .then(|| SliceDropout::new(0.3, Draw { seed: slice as u64, step: 8 })),
+            };
+            (0..SLICES).map(unit).collect()
+        };
+        [SliceUnits::all(Unit::Gelu, SLICES), of(false), of(true)]
+    }
+
+    #[test]
+    fn activations_and_their_gradients_are_the_kernels() {
+        for units in all_units() {
+            let what = format!("{units:?}");
+            let (x, dy) = (|| wave([SLICES, 5, 7], 0.73, 0.0), || wave([SLICES, 5, 7], 0.31, 0.0));
+            let bias = || wave([SLICES, 1, 7], 0.9, 0.0);
+            let kernel = Flex::cohort_activation(x(), bias(), units.clone());
+            assert_near(&what, activation::<Flex>(x(), bias(), &units), kernel);
+            let kernel = Flex::cohort_activation_gradients(x(), bias(), dy(), units.clone());
+            let found = activation_gradients::<Flex>(x(), bias(), dy(), &units);
+            assert_near(&format!("{what}, gradient"), found.0, kernel.0);
+            assert_near(&format!("{what}, bias"), found.1, kernel.1);
+        }
+    }
+
+    #[test]
+    fn means_and_sums_of_each_network_are_the_kernels() {
+        let x = || wave([SLICES, 11], 0.73, 0.5);
+        assert_near("means", means::<Flex>(x()), Flex::cohort_means(x()));
+        assert_near("sums", sums::<Flex>(x()), Flex::cohort_sums(x()));
+    }
+
+    #[test]
+    fn steps_at_each_networks_own_rate_are_the_kernels() {
+        let step = |time, rate| {
+            AdamStep::of(time, rate, [0.9, 0.99], 1e-8, EpsilonPlace::Outside)
+                .with_decay(WeightDecay::Decoupled(0.3), rate)
+        };
+        for steps in [[step(3, 0.1); SLICES], [step(3, 0.1), step(1, 0.02), step(7, 0.5)]] {
+            let tensors = || {
+                let [w, g, m] = [0.37, 0.71, 1.3].map(|by| wave([SLICES, 4, 5], by, 0.0));
+                [w, g, m, wave([SLICES, 4, 5], 0.9, 1.1)]
+            };
+            let [w, g, m, v] = tensors();
+            let kernel = Flex::cohort_adam_step(w, g, m, v, steps.into());
+            let found = adam_step::<Flex>(tensors(), &steps);
+            for (found, kernel) in <[_; 3]>::from(found).into_iter().zip(<[_; 3]>::from(kernel)) {
+                assert_near(&format!("{steps:?}"), found, kernel);
+            }
+        }
+    }
+}

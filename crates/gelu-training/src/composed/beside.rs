@@ -4,7 +4,7 @@ use burn_core::backend::{Flex, tensor::FloatTensor};
 use burn_core::tensor::TensorData;
 
 /// Returns sine values around `around`, all of them different.
-pub(super) fn wave<const D: usize>(
+pub(crate) fn wave<const D: usize>(
     shape: [usize; D],
     frequency: f32,
     around: f32,
@@ -15,7 +15,7 @@ pub(super) fn wave<const D: usize>(
 }
 
 #[track_caller]
-pub(super) fn assert_near(what: &str, found: FloatTensor<Flex>, kernel: FloatTensor<Flex>) {
+pub(crate) fn assert_near(what: &str, found: FloatTensor<Flex>, kernel: FloatTensor<Flex>) {
     let (found, kernel) = (found.into_data(), kernel.into_data());
     assert_eq!((found.shape(), found.dtype()), (kernel.shape(), kernel.dtype()), "{what}");
     let pairs = found.iter::<f64>().zip(kernel.iter::<f64>());

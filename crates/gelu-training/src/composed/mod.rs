@@ -2,7 +2,7 @@
 
 mod attention;
 #[cfg(all(test, feature = "flex"))]
-mod beside;
+pub(crate) mod beside;
 mod max_pool;
 mod optimizer;
 mod row_norm;

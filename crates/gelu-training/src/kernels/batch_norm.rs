@@ -290,6 +290,23 @@ mod tests {
         }
     }
 
+    /// Half of the numbers are 10⁶ and half the next number, so f32 does not have their mean. They deviate from it by
+    /// half their distance of 2⁻⁴.
+    #[test]
+    fn a_mean_that_f32_does_not_have_widens_no_variance() {
+        let plane = 64;
+        let number = |i: usize| if i.is_multiple_of(2) { 1e6f32 } else { 1e6f32.next_up() };
+        let x: Vec<f32> = (0..2 * CHANNELS * plane).map(number).collect();
+        for level in Level::available() {
+            let buffers = Buffers::InPlace(&mut x.clone());
+            let found = norm(2, plane).apply(level, buffers, None, Unit::Identity);
+            for (_, variance) in found {
+                let expected = 2f32.powi(-10);
+                assert!((variance / expected - 1.0).abs() < 1e-6, "{level:?}: {variance}");
+            }
+        }
+    }
+
     /// The statistics, results and gradients of a norm.
     type Results = (Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>, Vec<f32>);
 

@@ -290,4 +290,18 @@ mod tests {
         let norm = RowNorm { gamma: &[1.0; 3], epsilon: 1e-5, centred: true };
         let _ = norm.forward(Level::best(), &[0.0; 7]);
     }
+
+    /// As in a batch norm: the numbers are half a distance of 2⁻⁴ from a mean that f32 does not have.
+    #[test]
+    fn a_mean_that_f32_does_not_have_is_subtracted_in_full() {
+        let number = |i: usize| if i.is_multiple_of(2) { 1e6f32 } else { 1e6f32.next_up() };
+        let x: Vec<f32> = (0..64).map(number).collect();
+        let norm = RowNorm { gamma: &[1.0; 32], epsilon: 0.0, centred: true };
+        for level in Level::available() {
+            for (i, y) in norm.forward(level, &x).into_iter().enumerate() {
+                let expected = if i.is_multiple_of(2) { -1.0 } else { 1.0 };
+                assert!((y - expected).abs() < 1e-5, "{level:?} {i}: {y}");
+            }
+        }
+    }
 }

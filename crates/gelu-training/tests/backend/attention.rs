@@ -114,6 +114,33 @@ fn products_past_what_f16_holds_attend() {
     }
 }
 
+/// The gradients times values, 16·64·(100 + place), overflow f16, and their differences do not. Keys and queries are 40,
+/// and all weights of a position are equal. So the gradient for the key at `k` is the sum over positions q from k on of
+/// 40·16·64·(k − q/2)/(q + 1)/√64, which is −2986.7, 1280 and 1706.7.
+#[test]
+fn gradients_times_values_past_what_f16_holds_are_differentiated() {
+    let device = Device::default().autodiff();
+    if !device.supports_dtype(DType::F16) {
+        return println!("skipped: {device:?} has no f16");
+    }
+    let number = |place: usize, i: usize| if i < 128 { 40.0 } else { (100 + place) as f32 };
+    let values: Vec<f32> =
+        (0..3).flat_map(|place| (0..192).map(move |i| number(place, i))).collect();
+    let qkv = Tensor::<3>::from_data(TensorData::new(values, [1, 3, 192]), &device);
+    let qkv = qkv.cast(FloatDType::F16).detach().require_grad();
+    let loss = (causal_attention(qkv.clone(), 1) * 16.0).sum();
+    let gradient = qkv.grad(&loss.backward()).unwrap().into_data();
+    let of_keys = [-2986.7, 1280.0, 1706.7];
+    for (i, found) in gradient.iter::<f64>().enumerate() {
+        assert!(found.is_finite(), "{i}: {found}");
+        if (64..128).contains(&(i % 192)) {
+            // Thirds are rounded to f16, and taken 100 times.
+            let expected: f64 = of_keys[i / 192];
+            assert!((found - expected).abs() < 0.05 * expected.abs(), "{i}: {found}");
+        }
+    }
+}
+
 #[test]
 #[should_panic(expected = "12 numbers of a place are no queries, keys and values of 3 heads")]
 fn heads_that_do_not_fit_are_refused() {

@@ -1,9 +1,10 @@
 //! Compares with PyTorch's optimisers in f64, whose weights `optimizers.py` writes to
 //! `optimizers.csv`.
 
+use super::sixteen_bits::recorded;
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_optim::{LearningRate, ModuleOptimizer, Optimizer, RecordState, StateSink, StateSource};
-use gelu_training::{AdamConfig, AdamWConfig, EpsilonPlace, SgdConfig, SgdState};
+use gelu_training::{Adam, AdamConfig, AdamWConfig, EpsilonPlace, SgdConfig, SgdState};
 
 const SIZE: usize = 5;
 const STEPS: usize = 6;
@@ -232,6 +233,24 @@ fn amsgrad_goes_on_from_a_record_of_adams() {
     let state = state.unwrap();
     let greatest = state.max_moment_2.unwrap().into_data();
     greatest.assert_eq(&state.moment_2.into_data(), true);
+}
+
+/// The gradients 10, 0 and 0 give the first moments 1, 0.9 and 0.81, the second ones 10, 9 and 8.1, and so the greatest
+/// is 10 whatever comes after the first step.
+#[test]
+fn the_greatest_moment_outlives_a_record_and_a_move() {
+    let device = Device::default();
+    let of = |x: f64| tensor([x; SIZE].into_iter(), DType::F32, &device);
+    let amsgrad = AdamConfig::new().with_beta_2(0.9).with_amsgrad(true).build();
+    let (weight, state) = amsgrad.step(0.1, of(1.0), of(10.0), None);
+    let (weight, state) = amsgrad.step(0.1, weight, of(0.0), state);
+    let before = weight.to_data().iter::<f64>().next().unwrap();
+    let corrected = |moment: f64| moment / (1.0 - 0.9f64.powi(3));
+    let expected = before - 0.1 * corrected(0.81) / corrected(10.0).sqrt();
+    for state in [recorded(state.as_ref().unwrap()), Adam::to_device(state.unwrap(), &device)] {
+        let (weight, _) = amsgrad.step(0.1, weight.clone(), of(0.0), Some(state));
+        assert_near(&weight, &[expected; SIZE], 1e-6);
+    }
 }
 
 #[test]

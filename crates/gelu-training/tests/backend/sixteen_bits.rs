@@ -139,7 +139,7 @@ fn sgd_steps_16_bit_weights_as_in_f64() {
 }
 
 /// Returns the state after a round trip through a record, whatever the device's default type is.
-fn recorded<S: RecordState>(state: &S) -> S {
+pub(crate) fn recorded<S: RecordState>(state: &S) -> S {
     let mut sink = StateSink::default();
     state.state_flatten("7", &mut sink);
     let mut source = StateSource::new(sink.scalars.into_iter().collect());

@@ -143,6 +143,31 @@ mod tests {
         assert!(same < 60, "{same}");
     }
 
+    /// σ is s·√(1/χ²) with one degree of freedom, and (μ − d̄)·√2/s is Student's t with one. The median of χ²(1) is
+    /// 0.454936 (R's `qchisq(0.5, 1)`), and the quartiles of t(1) are −1 and 1. A future of 2,000 differences shows both.
+    #[test]
+    fn two_seeds_leave_open_what_one_degree_of_freedom_does() {
+        const FURTHER: usize = 2_000;
+        let (mut spreads, mut means): (Vec<f64>, Vec<f64>) = futures(seen(5.0, 2), FURTHER)
+            .iter()
+            .map(|Future(sums)| {
+                let [sum, squares] = sums[FURTHER].map(|sum| sum / FURTHER as f64);
+                ((squares - sum * sum).sqrt(), (sum - 5.0) * 2f64.sqrt())
+            })
+            .unzip();
+        for numbers in [&mut spreads, &mut means] {
+            numbers.sort_by(f64::total_cmp);
+        }
+        let quantile = |numbers: &[f64], share: f64| numbers[(share * FUTURES as f64) as usize];
+        let median = quantile(&spreads, 0.5) / 0.454_936f64.powf(-0.5);
+        // Two degrees of freedom would make it 0.81.
+        assert!((median - 1.0).abs() < 0.1, "{median}");
+        for (share, expected) in [(0.25, -1.0), (0.75, 1.0)] {
+            let found = quantile(&means, share);
+            assert!((found - expected).abs() < 0.2, "{share}: {found}");
+        }
+    }
+
     #[test]
     fn it_is_the_same_each_time() {
         let twice = [0, 1].map(|_| search(seen(0.75, 20), Plan::until_decided(20), 0.1, 0.05));

@@ -1,4 +1,5 @@
 use super::command::kept;
+use crate::files::steps::steps;
 use crate::program::orphan::{self, Survivors};
 use crate::runs::examples::{claim, die, folder};
 use std::fs;
@@ -28,7 +29,10 @@ fn the_folder_of_a_program_is_the_same_unless_another_host_may_still_write_into_
         die(run);
     }
     let run = claim(&folder, &spec);
-    let second = kept(&run, &Survivors::Program).unwrap();
+    let mut second = first.clone();
+    let steps = steps(|| second = kept(&run, &Survivors::Program).unwrap());
+    let place = |wanted| steps.iter().position(|step| step == wanted).unwrap();
+    assert!(place("sync state") < place("rename kept-0004"), "{steps:?}");
     assert_eq!(second, folder.file("kept-0004"));
     assert!(fs::write(first.join("deep/state"), "of the old program").is_err());
     assert_eq!(fs::read_to_string(second.join("latest")).unwrap(), "1");

@@ -80,6 +80,10 @@ fn the_end_of_a_run_is_on_the_disk_and_its_beginning_need_not_be() {
     assert_eq!(&finished[4..], if cfg!(unix) { &folders[..] } else { &[] });
     let begun = steps(|| run.set_status(RunStatus::Running, 1.0).unwrap());
     assert_eq!(begun, ["rename status.json"]);
+    // A trained network cannot be derived from other files.
+    let network = steps(|| run.set_file("model.bpk", b"weights").unwrap());
+    let all = ["sync model.bpk", "rename model.bpk", &folders[0]];
+    assert_eq!(network, if cfg!(unix) { &all[..] } else { &all[..2] });
 }
 
 #[test]

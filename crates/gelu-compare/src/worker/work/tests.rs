@@ -158,6 +158,20 @@ fn a_run_on_which_processes_vanish_again_and_again_is_given_up() {
     assert_eq!(status[1], RunStatus::Finished);
 }
 
+/// A process that leaves words has crashed by itself, and few of those suffice; one without may have been killed.
+#[test]
+fn three_crashes_with_last_words_give_a_run_up() {
+    let parent = tempfile::tempdir().unwrap();
+    let (folder, spec) = folder(parent.path());
+    let after = |words: [&str; 3]| {
+        words.iter().for_each(|words| die_in_session(&folder, &spec, 0, words));
+        hopeless(&claim(&folder, &spec).deaths_in_this_epoch().unwrap())
+    };
+    assert_eq!(after(["first", "", "boom"]), None);
+    let reason = after(["", "bang", ""]).unwrap();
+    assert_eq!(reason, "6 processes died in the same epoch; the last words: bang");
+}
+
 #[test]
 fn a_run_that_another_worker_ended_meanwhile_is_left_as_it_is() {
     let parent = tempfile::tempdir().unwrap();

@@ -256,6 +256,7 @@ fn dropout_rests_behind_valid() {
     };
     assert!(zeros(&model) > 0);
     assert_eq!(zeros(&model.valid()), 0);
+    assert!(zeros(&model.valid().train()) > 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use crate::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use gelu_compare::error::Place;
-use gelu_compare::files::{sync, sync_folder};
+use gelu_compare::files::{rename, sync, sync_folder};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::Read;
@@ -49,7 +49,7 @@ impl Archive {
         }
         sync_folder(&target)?;
         let place = folder.join(self.folder);
-        fs::rename(&target, &place).map_err(Error::io("put in place", &place))?;
+        rename(&target, &place).map_err(Error::io("put in place", &place))?;
         sync_folder(folder)
     }
 

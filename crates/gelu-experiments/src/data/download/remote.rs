@@ -170,6 +170,7 @@ fn digest<D: Digest>(content: &mut impl Read) -> std::io::Result<String> {
 mod tests {
     use super::super::server::{Server, gzip, tar_gz};
     use super::*;
+    use gelu_compare::testing::steps;
 
     /// Returns a file with the given check and mirrors.
     fn remote(check: Check, mirrors: &[&Server]) -> RemoteFile {
@@ -331,7 +332,19 @@ mod tests {
         for digest in [Some(right), None] {
             let folder = tempfile::tempdir().unwrap();
             file.archive = Some(archive(digest));
-            file.fetch(folder.path(), &hidden()).unwrap();
+            let steps = steps(|| {
+                file.fetch(folder.path(), &hidden()).unwrap();
+            });
+            // The folder counts as complete once it has its name.
+            let unpacked = steps.iter().rposition(|step| step == "rename recordings").unwrap();
+            for file in ["sync a.wav", "sync b.wav"] {
+                assert!(steps[..unpacked].contains(&file.to_owned()), "{file}: {steps:?}");
+            }
+            if cfg!(unix) {
+                let name = folder.path().file_name().unwrap().to_string_lossy();
+                assert_eq!(steps[unpacked - 1], "sync recordings");
+                assert_eq!(steps[unpacked + 1], format!("sync {name}"));
+            }
             let unpacked = folder.path().join("recordings");
             assert_eq!(fs::read(unpacked.join("a.wav")).unwrap(), b"one");
             assert_eq!(fs::read_dir(unpacked).unwrap().count(), 2);
