@@ -306,6 +306,17 @@ mod tests {
     }
 
     #[test]
+    fn a_measure_of_no_part_of_the_data_has_one_column() {
+        let headings = |split| {
+            let measure = Measure { split, ..Measure::test_error() };
+            let quantity = Quantity { name: "error".to_owned(), on: [None, None, Some(measure)] };
+            columns(&quantity).into_iter().map(|(heading, _)| heading).collect::<Vec<_>>()
+        };
+        assert_eq!(headings(None), ["median"]);
+        assert_eq!(headings(Some(crate::measure::Split::Test)), ["train", "valid", "test"]);
+    }
+
+    #[test]
     fn one_row_and_one_series_per_activation() {
         let view = view(&App::new(Mode::Watching), &example());
         let names: Vec<&str> = view.rows.iter().map(|row| row.name.as_str()).collect();

@@ -26,3 +26,13 @@ pub(super) fn forest() -> Forest {
     let forest = Forest::of("Digits: verdicts".to_owned(), "built-in digits", &compared, &wording);
     forest.unwrap()
 }
+
+/// Returns the numbers of an attribute in all elements of an SVG that begin with `element`.
+pub(super) fn numbers(svg: &str, element: &str, attribute: &str) -> Vec<f64> {
+    let number = |rest: &str| {
+        let head = rest.split('>').next()?;
+        let (_, value) = head.split_once(&format!(" {attribute}=\""))?;
+        value.split('"').next()?.parse().ok()
+    };
+    svg.split(element).skip(1).filter_map(number).collect()
+}

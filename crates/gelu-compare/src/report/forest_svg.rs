@@ -205,7 +205,7 @@ fn draw_row(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example::forest;
+    use crate::report::example::{forest, numbers};
 
     #[test]
     fn every_row_is_drawn_with_its_label_its_words_and_its_dots() {
@@ -216,6 +216,11 @@ mod tests {
         for row in forest.panels.iter().flat_map(|panel| &panel.rows) {
             assert!(text.contains(&row.words), "{}", row.words);
         }
+        let [height] = numbers(&text, "<svg", "height")[..] else { panic!("{text}") };
+        let [dots, names] = [numbers(&text, "<circle", "cy"), numbers(&text, "<text", "y")];
+        assert!(dots.iter().chain(&names).all(|&y| 0.0 < y && y < height), "{dots:?} {names:?}");
+        let of_rows: Vec<f64> = dots.iter().step_by(3).copied().collect();
+        assert!(of_rows.is_sorted_by(|a, b| a + f64::from(ROW) / 2.0 < *b), "{of_rows:?}");
         assert!(crate::report::png(&text).is_ok());
     }
 

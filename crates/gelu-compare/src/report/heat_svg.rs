@@ -180,6 +180,7 @@ fn colour(share: f64) -> RGBColor {
 mod tests {
     use super::*;
     use crate::measure::Unit;
+    use crate::report::example::numbers;
 
     fn map(values: [f64; 500]) -> HeatMap {
         let row = |title: &str, logarithmic, value: f64| HeatRow {
@@ -207,6 +208,11 @@ mod tests {
             assert!(picture.contains(said), "{said}");
         }
         assert!(!picture.contains("Equal"));
+        let [height] = numbers(&picture, "<svg", "height")[..] else { panic!("no height") };
+        let caption = *numbers(&picture, "<text", "y").last().unwrap();
+        let tops = numbers(&picture, "<rect", "y");
+        let maps = tops.iter().copied().fold(0.0, f64::max);
+        assert!(maps < caption && caption < height, "{maps} {caption} {height}");
     }
 
     #[test]

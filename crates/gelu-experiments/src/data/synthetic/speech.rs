@@ -135,6 +135,12 @@ mod tests {
     fn classes_sound_different() {
         for class in 0..39 {
             assert!((0..class).all(|other| Sound::of(other) != Sound::of(class)), "{class}");
+            // Vowels' first resonance is that low, and telephones pass the second.
+            let [low, high] = Sound::of(class).resonances;
+            assert!(
+                (250.0..800.0).contains(&low) && (900.0..3400.0).contains(&high),
+                "{class}: {low} {high}"
+            );
         }
     }
 }
