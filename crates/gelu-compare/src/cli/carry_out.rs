@@ -13,10 +13,12 @@ use clap::Args;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The time between two reads of the folders while the program prints lines.
-const INTERVAL: Duration = Duration::from_millis(100);
+/// The least time between two reads of the folders while the program prints lines, and the most.
+const INTERVAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
+/// The time between two reads as a multiple of what a read takes, which is processor time that the runs do not get.
+const SPARING: u32 = 100;
 
 /// Flags for the display while a comparison runs, and for exporting its results.
 #[derive(Clone, Debug, Default, Args)]
@@ -157,8 +159,10 @@ impl<E: Experiment> Running<E> {
     fn with_lines(&mut self, mut reporter: PlainReporter, quiet_output: bool) -> Result<()> {
         let mut stops = Stops::default();
         loop {
-            let finished = self.pool.is_finished();
+            let (finished, began) = (self.pool.is_finished(), Instant::now());
             let lines = reporter.lines(&self.reader.snapshot());
+            let [least, most] = INTERVAL;
+            let interval = (began.elapsed() * SPARING).clamp(least, most);
             match quiet_output {
                 true => complain(&lines),
                 false => print(&lines)?,
@@ -166,21 +170,16 @@ impl<E: Experiment> Running<E> {
             if finished {
                 return Ok(());
             }
-            match stops.pass_on(&self.signals, &mut self.pool, self.keep_going) {
-                0 => {}
-                asked => super::say_stopping(E::Spec::TOOL, asked),
+            let mut left = interval;
+            while left > Duration::ZERO && !self.pool.is_finished() {
+                match stops.pass_on(&self.signals, &mut self.pool, self.keep_going) {
+                    0 => {}
+                    asked => super::say_stopping(E::Spec::TOOL, asked),
+                }
+                let step = left.min(Duration::from_millis(20));
+                std::thread::sleep(step);
+                left -= step;
             }
-            self.wait();
-        }
-    }
-
-    /// Waits for [`INTERVAL`], or until the workers have ended.
-    fn wait(&mut self) {
-        let mut left = INTERVAL;
-        while left > Duration::ZERO && !self.pool.is_finished() {
-            let step = left.min(Duration::from_millis(10));
-            std::thread::sleep(step);
-            left -= step;
         }
     }
 
@@ -194,7 +193,7 @@ impl<E: Experiment> Running<E> {
         }
         while !self.pool.is_finished() {
             stops.pass_on(&self.signals, &mut self.pool, self.keep_going);
-            std::thread::sleep(INTERVAL);
+            std::thread::sleep(INTERVAL[0]);
         }
     }
 
