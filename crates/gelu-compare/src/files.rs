@@ -178,18 +178,18 @@ pub fn problem(error: &impl std::fmt::Display) -> String {
     }
 }
 
-/// Waits until a file's content is on the disk.
+/// Waits until a file's content is on the disk, if not the times at which it was changed.
 ///
 /// # Errors
 ///
 /// Returns an error if the sync fails, for example because the disk is full.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
-    sync_all(file, path).map_err(Error::io("sync", path))
+    sync_data(file, path).map_err(Error::io("sync", path))
 }
 
 /// The same with the system's error. `path` is only a name.
-pub(crate) fn sync_all(file: &File, path: &Path) -> std::io::Result<()> {
-    file.sync_all()?;
+pub(crate) fn sync_data(file: &File, path: &Path) -> std::io::Result<()> {
+    file.sync_data()?;
     #[cfg(any(test, feature = "testing"))]
     steps::note("sync", path);
     #[cfg(not(any(test, feature = "testing")))]
@@ -206,7 +206,9 @@ pub(crate) fn sync_all(file: &File, path: &Path) -> std::io::Result<()> {
 pub fn sync_folder(folder: &Path) -> Result<()> {
     if cfg!(unix) {
         let handle = File::open(folder).map_err(Error::io("open", folder))?;
-        sync(&handle, folder)?;
+        handle.sync_all().map_err(Error::io("sync", folder))?;
+        #[cfg(any(test, feature = "testing"))]
+        steps::note("sync", folder);
     }
     Ok(())
 }

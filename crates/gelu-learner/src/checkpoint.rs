@@ -14,17 +14,19 @@ use burn::train::checkpoint::{
 use burn::train::metric::store::EventStoreClient;
 use gelu_compare::error::Place;
 use gelu_compare::runs::RunFolder;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// File names of the three parts.
-const PARTS: [&str; 3] = ["model.bpk", "optimizer.bpk", "scheduler.bpk"];
+pub(crate) const PARTS: [&str; 3] = ["model.bpk", "optimizer.bpk", "scheduler.bpk"];
 
 /// The network of the best epoch so far, in runs that report the best epoch.
-const BEST: &str = "best.bpk";
+pub(crate) const BEST: &str = "best.bpk";
 
 /// The key in a network's file of the value that the program attached to it, as JSON.
 pub(crate) const ATTACHED: &str = "attached";
@@ -49,8 +51,8 @@ impl Parts {
         Self { metadata, ..Self::default() }
     }
 
-    /// Waits for all three records and takes them.
-    fn take(&self) -> Result<[Bytes; 3]> {
+    /// Waits for the three records of an epoch and takes them.
+    pub(crate) fn take(&self) -> Result<[Bytes; 3]> {
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         while arrived.iter().any(Option::is_none) {
             arrived = self.more.wait(arrived).unwrap_or_else(PoisonError::into_inner);
@@ -73,19 +75,6 @@ impl Parts {
         arrived[part].get_or_insert(Err(problem));
         self.more.notify_all();
     }
-
-    /// Waits for the three records of an epoch and writes them into `folder`.
-    pub(crate) fn write_to(&self, folder: &Path) -> Result<()> {
-        write(folder, self.take()?)
-    }
-}
-
-fn write(folder: &Path, parts: [Bytes; 3]) -> Result<()> {
-    for (name, bytes) in PARTS.iter().zip(parts) {
-        let path = folder.join(name);
-        fs::write(&path, &bytes[..]).map_err(Error::io("write", &path))?;
-    }
-    Ok(())
 }
 
 /// What there is of a run after an epoch.
@@ -116,15 +105,15 @@ impl Records {
         })
     }
 
-    /// Writes them into a checkpoint's folder, as Burn's savers do.
-    pub(crate) fn write_to(self, folder: &Path, metadata: &Metadata) -> Result<()> {
+    /// Returns what Burn's savers make of them.
+    pub(crate) fn into_parts(self, metadata: &Metadata) -> Result<[Bytes; 3]> {
         let unsaved =
             |error: &dyn std::fmt::Display| Error::Failed(format!("cannot save: {error}"));
         let model = self.model.into_bytes().map_err(|error| unsaved(&error))?;
         let model = without_random_identities(model, metadata).map_err(|error| unsaved(&error))?;
         let optimizer = self.optimizer.into_bytes().map_err(|error| unsaved(&error))?;
         let scheduler = self.scheduler.into_bytes().map_err(|error| unsaved(&error))?;
-        write(folder, [model, optimizer, scheduler])
+        Ok([model, optimizer, scheduler])
     }
 }
 
@@ -244,43 +233,24 @@ pub(crate) fn model_bytes(checkpoint: &Path) -> Result<Vec<u8>> {
     fs::read(&path).map_err(Error::io("read", path))
 }
 
-/// Puts the network of the best epoch so far into the checkpoint of `epoch`: the checkpoint's own network, or the one
-/// that the previous checkpoint holds. So the saved network depends only on the run's epochs, not on interruptions.
-pub(crate) fn keep_best(
+/// Returns a file of the reported epoch for the checkpoint of `epoch`: `content` if `epoch` is the reported one,
+/// otherwise that of the previous checkpoint. So it depends only on the run's epochs, not on interruptions. `content`
+/// is `None` if the epoch has no such file.
+pub(crate) fn of_reported<'a>(
     run: &RunFolder,
-    checkpoint: &Path,
-    epoch: usize,
-    best: usize,
-) -> Result<()> {
-    let from = match best == epoch {
-        true => checkpoint.join(PARTS[0]),
-        false => run.checkpoint_path(epoch - 1).join(BEST),
-    };
-    copy(&from, &checkpoint.join(BEST))
-}
-
-/// Puts a file of the reported epoch into the checkpoint of `epoch`: `content` if `epoch` is the reported one,
-/// otherwise the previous checkpoint's file. `content` is `None` if the epoch has no such file.
-pub(crate) fn keep_reported(
-    run: &RunFolder,
-    checkpoint: &Path,
-    (name, content): (&str, Option<&[u8]>),
+    (name, content): (&str, Option<Cow<'a, [u8]>>),
     epoch: usize,
     reported: usize,
-) -> Result<()> {
-    let path = checkpoint.join(name);
-    let before = || run.checkpoint_path(epoch - 1).join(name);
-    match content {
-        Some(content) if reported == epoch => {
-            fs::write(&path, content).map_err(Error::io("write", path))
-        }
-        None if reported == epoch || !before().exists() => Ok(()),
-        _ => copy(&before(), &path),
+) -> Result<Option<Cow<'a, [u8]>>> {
+    if reported == epoch {
+        return Ok(content);
     }
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::copy(from, to).map(|_| ()).map_err(Error::io("copy", from))
+    let before = run.checkpoint_path(epoch - 1).join(name);
+    match fs::read(&before) {
+        Ok(bytes) => Ok(Some(bytes.into())),
+        Err(error) if error.kind() == ErrorKind::NotFound && content.is_none() => Ok(None),
+        Err(error) => Err(Error::io("read", before)(error)),
+    }
 }
 
 #[cfg(test)]
@@ -320,8 +290,7 @@ mod tests {
         for part in [1, 2] {
             parts.put(part, Ok(Bytes::from_bytes_vec(vec![1])));
         }
-        let folder = tempfile::tempdir().unwrap();
-        let error = parts.write_to(folder.path()).unwrap_err().to_string();
+        let error = parts.take().unwrap_err().to_string();
         assert!(error.contains("saving model.bpk panicked"), "{error}");
     }
 
@@ -377,10 +346,13 @@ mod tests {
             let checkpoint = run.checkpoint_path(epoch);
             fs::create_dir(&checkpoint).unwrap();
             fs::write(checkpoint.join(PARTS[0]), format!("network {epoch}")).unwrap();
-            keep_best(&run, &checkpoint, epoch, best).unwrap();
-            let outcomes = format!("outcomes {epoch}");
-            let outcomes = (OUTCOMES, Some(outcomes.as_bytes()));
-            keep_reported(&run, &checkpoint, outcomes, epoch, best).unwrap();
+            for (name, content) in [(BEST, "network"), (OUTCOMES, "outcomes")] {
+                let content = format!("{content} {epoch}").into_bytes();
+                let kept = of_reported(&run, (name, Some(content.into())), epoch, best).unwrap();
+                fs::write(checkpoint.join(name), kept.unwrap()).unwrap();
+            }
+            let none = of_reported(&run, ("none", None), epoch, best).unwrap();
+            assert_eq!(none, None);
         }
         let last = run.checkpoint_path(3);
         assert_eq!(model_bytes(&last).unwrap(), b"network 2");

@@ -1,14 +1,15 @@
-use crate::checkpoint::{keep_best, keep_reported};
+use crate::checkpoint::{BEST, PARTS, of_reported};
+use crate::epochs::Measured;
 use crate::networks::{OUTCOMES, Outcomes, TestGroups, outcomes_to_bytes};
 use crate::randomness::{Purpose, device_seed};
 use crate::{Confusion, Error, Result};
-use burn::tensor::Device;
+use burn::tensor::{Bytes, Device};
 use burn::train::Interrupter;
 use gelu_compare::measure::EpochMetrics;
 use gelu_compare::runs::{ClaimedRun, Environment, ProgressSink, RunStatus, Spec};
 use gelu_compare::suggestion::did_you_mean;
 use gelu_compare::worker::Control;
-use std::path::Path;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -55,6 +56,8 @@ pub(crate) struct Tested {
 
 struct State {
     metrics: Vec<EpochMetrics>,
+    /// When readers were last shown the metrics.
+    published: Option<Instant>,
     seconds: f64,
     epoch_started: Instant,
     outcome: Option<Result<RunStatus>>,
@@ -69,8 +72,9 @@ impl<S: Spec> Session<S> {
         options: RunOptions,
         environment: Environment,
     ) -> Self {
-        let state = State { metrics, seconds, epoch_started: Instant::now(), outcome: None };
-        let progress = Arc::new(ProgressSink::new(run.clone()));
+        let (published, epoch_started) = (None, Instant::now());
+        let state = State { metrics, published, seconds, epoch_started, outcome: None };
+        let progress = Arc::new(ProgressSink::new(run.clone(), 1));
         let interrupter = Interrupter::new();
         let epochs = AtomicUsize::new(options.epochs.unwrap_or(usize::MAX));
         let state = Mutex::new(state);
@@ -89,7 +93,8 @@ impl<S: Spec> Session<S> {
 
     /// The same for one of `runs` runs that train as one program.
     pub(crate) fn sharing(self, runs: usize) -> Self {
-        Self { sharing: runs.max(1), ..self }
+        let sharing = runs.max(1);
+        Self { sharing, progress: Arc::new(ProgressSink::new(self.run.clone(), sharing)), ..self }
     }
 
     pub(crate) fn spec(&self) -> &S {
@@ -156,38 +161,40 @@ impl<S: Spec> Session<S> {
         }
     }
 
-    /// Ends an epoch: saves its results, then publishes them.
-    pub(crate) fn end_epoch(
-        &self,
-        epoch: EpochMetrics,
-        tested: Tested,
-        write_parts: impl FnOnce(&Path) -> Result<()>,
-    ) -> Result<()> {
+    /// Ends an epoch: saves its results with the three `parts` of its checkpoint, then publishes them.
+    pub(crate) fn end_epoch(&self, (epoch, tested): Measured, parts: [Bytes; 3]) -> Result<()> {
         let mut state = self.state();
         let number = epoch.epoch;
         state.metrics.push(epoch);
         let (spec, folder) = (self.spec(), self.run.folder());
         let reported = spec.reported_epoch(&state.metrics).map_or(number, |epoch| epoch.epoch);
-        self.run.commit_checkpoint(number, &state.metrics, |scratch| {
-            write_parts(scratch)?;
-            // With early stopping, the run restores the best epoch whichever epoch the comparison reports.
-            let restores = state.metrics.last().is_some_and(|last| last.restored().is_some());
-            if spec.reports_best_epoch() || restores {
-                keep_best(folder, scratch, number, reported)?;
-            }
-            let outcomes = tested.wrong.map(|wrong| {
-                let groups = TestGroups::singles(wrong.len());
-                outcomes_to_bytes(&Outcomes::of_errors(number, groups, wrong))
-            });
-            let confusion = tested.confusion.as_ref().map(Confusion::to_csv);
-            for file in [(OUTCOMES, outcomes.as_deref()), (Confusion::FILE, confusion.as_deref())] {
-                keep_reported(folder, scratch, file, number, reported)?;
-            }
-            Ok(())
-        })?;
-        self.run.publish_metrics(&state.metrics)?;
+        // With early stopping, the run restores the best epoch whichever epoch the comparison reports.
+        let restores = state.metrics.last().is_some_and(|last| last.restored().is_some());
+        let best = (spec.reports_best_epoch() || restores).then(|| Cow::from(&parts[0][..]));
+        let outcomes = tested.wrong.map(|wrong| {
+            let groups = TestGroups::singles(wrong.len());
+            outcomes_to_bytes(&Outcomes::of_errors(number, groups, wrong)).into()
+        });
+        let confusion = tested.confusion.as_ref().map(|table| table.to_csv().into());
+        let of_epoch = [(BEST, best), (OUTCOMES, outcomes), (Confusion::FILE, confusion)];
+        let mut kept = Vec::with_capacity(of_epoch.len());
+        for (name, content) in of_epoch {
+            let content = of_reported(folder, (name, content), number, reported)?;
+            kept.extend(content.map(|content| (name, content)));
+        }
+        let parts = PARTS.into_iter().zip(&parts).map(|(name, bytes)| (name, &bytes[..]));
+        let kept = kept.iter().map(|(name, content)| (*name, &content[..]));
+        let files: Vec<(&str, &[u8])> = parts.chain(kept).collect();
+        self.run.commit_files(number, &state.metrics, &files)?;
         state.seconds += state.epoch_started.elapsed().as_secs_f64() / self.sharing as f64;
-        self.run.set_status(RunStatus::Running, state.seconds)
+        // Checkpoints have every epoch; readers are shown no more than they can see.
+        let interval = self.progress.interval();
+        if state.published.is_none_or(|published| published.elapsed() >= interval) {
+            self.run.publish_metrics(&state.metrics)?;
+            self.run.set_status(RunStatus::Running, state.seconds)?;
+            state.published = Some(Instant::now());
+        }
+        Ok(())
     }
 
     /// Returns whether the run should stop here although epochs are left.

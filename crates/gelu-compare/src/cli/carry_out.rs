@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 /// The shortest time between two reads of the folders while the program prints lines.
 const INTERVAL: Duration = Duration::from_millis(100);
 /// With many runs a read takes long: between two of them, this process rests this many times as long.
-const REST: u32 = 19;
+const REST: u32 = 99;
 /// The longest time between two reads of the folders.
-const LONGEST: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// Flags for the display while a comparison runs, and for exporting its results.
 #[derive(Clone, Debug, Default, Args)]

@@ -7,7 +7,10 @@ use crate::files::{read_text, sync, sync_folder};
 use crate::measure::EpochMetrics;
 use crate::{Error, Result};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// The file with the digests of the other files, in the format of the tool `sha256sum`.
@@ -65,16 +68,13 @@ pub(super) fn epochs(run: &Path) -> Result<Vec<usize>> {
 /// Writes the digests of a folder's files, and waits until all files are on the disk.
 pub(super) fn seal(folder: &Path) -> Result<()> {
     let mut sums = String::new();
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::io("list", folder))? {
-        names.push(entry.map_err(Error::io("list", folder))?.file_name());
-    }
+    let mut names = names(folder)?;
     names.sort();
     for name in &names {
         let path = folder.join(name);
         let content = fs::read(&path).map_err(Error::io("read", &path))?;
         let name = name.to_str().expect("a checkpoint's files have plain names");
-        sums.push_str(&format!("{}  {name}\n", hex(&Sha256::digest(content))));
+        sums.push_str(&format!("{}  {name}\n", digest(&content)));
     }
     let path = folder.join(SUMS);
     fs::write(&path, sums).map_err(Error::io("write", &path))?;
@@ -84,6 +84,50 @@ pub(super) fn seal(folder: &Path) -> Result<()> {
         sync(&file, &path)?;
     }
     sync_folder(folder)
+}
+
+/// Makes the folder a checkpoint of these files with their digests, whether it exists or not, and waits until all are
+/// on the disk. Files that exist are overwritten where they are, because a file system takes longer to make one anew.
+pub(super) fn overwrite(folder: &Path, mut files: Vec<(&str, &[u8])>) -> Result<()> {
+    let mut others = HashSet::new();
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => others.extend(names(folder)?),
+        made => made.map_err(Error::io("create the folder", folder))?,
+    }
+    files.sort_unstable();
+    let line = |(name, content): &(&str, &[u8])| format!("{}  {name}\n", digest(content));
+    let sums: String = files.iter().map(line).collect();
+    let (mut same_names, mut written) = (!others.is_empty(), Vec::with_capacity(files.len() + 1));
+    for (name, content) in files.into_iter().chain([(SUMS, sums.as_bytes())]) {
+        same_names &= others.remove(OsStr::new(name));
+        let path = folder.join(name);
+        let write = || -> io::Result<File> {
+            let mut file = File::options().write(true).create(true).truncate(false).open(&path)?;
+            if file.metadata()?.len() > content.len() as u64 {
+                file.set_len(content.len() as u64)?;
+            }
+            file.write_all(content)?;
+            Ok(file)
+        };
+        let file = write().map_err(Error::io("write", &path))?;
+        written.push((file, path));
+    }
+    same_names &= others.is_empty();
+    for path in others.into_iter().map(|name| folder.join(name)) {
+        fs::remove_file(&path).map_err(Error::io("remove", path))?;
+    }
+    written.iter().try_for_each(|(file, path)| sync(file, path))?;
+    if same_names { Ok(()) } else { sync_folder(folder) }
+}
+
+fn names(folder: &Path) -> Result<Vec<OsString>> {
+    let entries = fs::read_dir(folder).map_err(Error::io("list", folder))?;
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name());
+    entries.map(name).collect::<io::Result<_>>().map_err(Error::io("list", folder))
+}
+
+fn digest(content: &[u8]) -> String {
+    hex(&Sha256::digest(content))
 }
 
 fn check_sums(folder: &Path) -> Result<()> {
@@ -99,7 +143,7 @@ fn check_sums(folder: &Path) -> Result<()> {
         }
         let file = folder.join(name);
         let content = fs::read(&file).map_err(Error::io("read", &file))?;
-        if hex(&Sha256::digest(content)) != sum {
+        if digest(&content) != sum {
             return damaged(&file, "is not what was written (its SHA-256 differs)");
         }
     }

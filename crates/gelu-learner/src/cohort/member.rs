@@ -1,6 +1,6 @@
 use super::Beginner;
 use crate::checkpoint::{Metadata, Parts, Records};
-use crate::epochs::EpochByEpoch;
+use crate::epochs::{EpochByEpoch, Measured};
 use crate::learn::check_fit;
 use crate::randomness::{Purpose, device_seed};
 use crate::session::{Session, Tested};
@@ -8,11 +8,12 @@ use crate::split_metrics::MetricSums;
 use crate::training::{Prepared, check_rate};
 use crate::{Error, ModelOutput, Result, Trainable, Training, numbered};
 use burn::optim::lr_scheduler::module_lr_scheduler::ModuleLrScheduler;
-use burn::tensor::Device;
+use burn::tensor::{Bytes, Device};
 use burn::train::TrainLoader;
 use gelu_compare::runs::{Phase, RunStatus, Spec};
 use gelu_core::random::{Draw, Key};
 use gelu_training::cohort::AdamMoments;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// One run of a cohort: all that it has of its own while the networks are stepped together.
@@ -29,6 +30,26 @@ pub(super) struct Member<S, M: Trainable> {
     sums: MetricSums,
     /// The keys that are left of this epoch's.
     draws: std::vec::IntoIter<Draw>,
+}
+
+/// What a run has of an epoch before it is saved.
+pub(super) struct Unsaved {
+    measured: Measured,
+    parts: [Bytes; 3],
+    /// Whether the run has all its epochs then.
+    is_last: bool,
+}
+
+impl Unsaved {
+    /// Saves it; returns how the run ends, if it does.
+    pub(super) fn save<S: Spec>(self, session: &Session<S>) -> Result<Option<RunStatus>> {
+        session.end_epoch(self.measured, self.parts)?;
+        Ok(match session.stops_after_epoch() {
+            _ if self.is_last => Some(RunStatus::Finished),
+            true => Some(RunStatus::Interrupted),
+            false => None,
+        })
+    }
 }
 
 /// A member with its network and the state of its optimiser.
@@ -85,7 +106,7 @@ impl<S: Spec, M: Trainable> Member<S, M> {
         Ok(Some((member, network.train(), moments)))
     }
 
-    pub(super) fn session(&self) -> &Session<S> {
+    pub(super) fn session(&self) -> &Arc<Session<S>> {
         &self.strategy.session
     }
 
@@ -142,16 +163,16 @@ impl<S: Spec, M: Trainable> Member<S, M> {
         Ok(())
     }
 
-    /// Measures the network and saves it with the state of its optimiser; returns how the run ends, if it does.
-    pub(super) fn end_epoch(
+    /// Measures the network, and returns what is saved of it and of its optimiser; or how the run ends, if nothing is.
+    pub(super) fn measure(
         &mut self,
         epoch: usize,
         network: M,
         moments: AdamMoments<M>,
-    ) -> Result<Option<RunStatus>> {
+    ) -> Result<ControlFlow<RunStatus, Unsaved>> {
         let strategy = &self.strategy;
         if strategy.session.stops_now() {
-            return Ok(Some(RunStatus::Interrupted));
+            return Ok(ControlFlow::Break(RunStatus::Interrupted));
         }
         let trained = self.sums.finish()?;
         let is_measured = epoch.is_multiple_of(strategy.measured.every) || epoch == self.num_epochs;
@@ -160,22 +181,16 @@ impl<S: Spec, M: Trainable> Member<S, M> {
             false => (strategy.trained_alone(epoch, &trained, self.rate), Tested::default()),
         };
         if strategy.has_diverged(&metrics, is_measured)? {
-            return Ok(Some(RunStatus::Diverged { epoch }));
+            return Ok(ControlFlow::Break(RunStatus::Diverged { epoch }));
         }
-        let stops = strategy.stops_early(&mut metrics, is_measured)?;
+        let is_last = strategy.stops_early(&mut metrics, is_measured)? || epoch == self.num_epochs;
         let records = Records {
             model: network.into_record(),
             optimizer: moments.into_record(),
             scheduler: self.learning_rate.to_record(),
         };
-        strategy
-            .session
-            .end_epoch(metrics, tested, |folder| records.write_to(folder, &self.metadata))?;
-        Ok(match strategy.session.stops_after_epoch() {
-            _ if stops || epoch == self.num_epochs => Some(RunStatus::Finished),
-            true => Some(RunStatus::Interrupted),
-            false => None,
-        })
+        let parts = records.into_parts(&self.metadata)?;
+        Ok(ControlFlow::Continue(Unsaved { measured: (metrics, tested), parts, is_last }))
     }
 
     /// Whether the steps of another run are made as this one's.

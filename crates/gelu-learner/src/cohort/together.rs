@@ -6,6 +6,9 @@ use burn::train::InferenceStep;
 use gelu_compare::runs::{RunStatus, Spec};
 use gelu_training::Adam;
 use gelu_training::cohort::{AdamMoments, CohortAdam, clip_by_slice_norm};
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::thread::ScopedJoinHandle;
 
 /// Runs that train as one program.
 pub(super) struct Together<S, C: Cohort> {
@@ -134,9 +137,26 @@ impl<S: Spec, C: Cohort> Together<S, C> {
             time: optimizer.times()[index],
             moments: moments.each_ref().map(|moments: &C| moments.network(index)),
         };
+        let ended: Vec<_> = std::thread::scope(|scope| {
+            // A run is saved while the next one is measured, because it waits for the disk most of that time.
+            let end = |(index, mut member): (usize, Member<S, C::Network>)| {
+                let measured = member.measure(epoch, cohort.network(index), of(index));
+                let session = member.session().clone();
+                let save = move || match measured? {
+                    ControlFlow::Continue(unsaved) => unsaved.save(&session),
+                    ControlFlow::Break(status) => Ok(Some(status)),
+                };
+                (member, scope.spawn(save))
+            };
+            let threads: Vec<_> = members.into_iter().enumerate().map(end).collect();
+            let join = |(member, thread): (_, ScopedJoinHandle<'_, _>)| {
+                (member, thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            };
+            threads.into_iter().map(join).collect()
+        });
         let mut left = Vec::with_capacity(count);
-        for (index, mut member) in members.into_iter().enumerate() {
-            match member.end_epoch(epoch, cohort.network(index), of(index)) {
+        for (index, (member, ended)) in ended.into_iter().enumerate() {
+            match ended {
                 Ok(None) => left.push((index, member)),
                 Ok(Some(status)) => member.session().end(Ok(status)),
                 Err(error) => member.session().end(Err(error)),

@@ -124,7 +124,7 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         let checkpointer = components.checkpointer.as_mut();
         let checkpointer = checkpointer.expect("a run is always given its checkpointers");
         checkpointer.checkpoint(learner, epoch, &components.event_store);
-        self.session.end_epoch(metrics, tested, |folder| self.parts.write_to(folder))?;
+        self.session.end_epoch((metrics, tested), self.parts.take()?)?;
         Ok(match self.session.stops_after_epoch() && epoch < components.num_epochs {
             _ if stops => Next::End(RunStatus::Finished),
             true => Next::End(RunStatus::Interrupted),

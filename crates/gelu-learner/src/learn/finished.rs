@@ -57,6 +57,10 @@ pub(crate) fn finish<S: Spec>(
     keep: impl FnOnce(FinishedRun<'_, S>) -> Result<()>,
 ) -> Result<RunStatus> {
     let (outcome, seconds) = session.outcome();
+    if !outcome.as_ref().is_ok_and(RunStatus::is_complete) {
+        // Readers may not have been shown the last epochs. They are in the checkpoint, so a failure costs nothing.
+        let _ = session.run.publish_metrics(&session.metrics());
+    }
     let outcome = outcome.and_then(|status| {
         if status == RunStatus::Finished {
             let run = &session.run;

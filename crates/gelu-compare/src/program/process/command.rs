@@ -1,7 +1,7 @@
 //! The command of a run, and its environment.
 
 use super::step;
-use crate::files::sync_all;
+use crate::files::sync_data;
 use crate::program::StudyRun;
 use crate::program::orphan::Survivors;
 use crate::runs::ClaimedRun;
@@ -58,7 +58,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
             fs::create_dir(&target).and_then(|()| copy_folder(&entry.path(), &target))
         } else if kind.is_file() {
             let copied = fs::copy(entry.path(), &target);
-            copied.and_then(|_| sync_all(&File::options().write(true).open(&target)?, &target))
+            copied.and_then(|_| sync_data(&File::options().write(true).open(&target)?, &target))
         } else {
             copy_link(&entry.path(), &target)
         };

@@ -105,3 +105,26 @@ fn a_checkpoint_is_on_the_disk_before_it_has_its_name() {
         assert!(steps[renamed + 1..].contains(&format!("sync {}", spec.folder_name())));
     }
 }
+
+#[test]
+fn a_checkpoint_that_overwrites_another_is_on_the_disk_before_it_has_its_name() {
+    let parent = tempfile::tempdir().unwrap();
+    let (folder, spec) = folder(parent.path());
+    let run = claim(&folder, &spec);
+    for epoch in 1..=5 {
+        // The fourth is the first that finds files to overwrite, and the fifth has another one.
+        let name = if epoch == 5 { "y" } else { "x" };
+        let files: [(&str, &[u8]); 1] = [(name, b"1")];
+        let steps = steps(|| run.commit_files(epoch, &epochs(epoch), &files).unwrap());
+        let renamed = format!("rename checkpoint-{epoch:04}");
+        let renamed = steps.iter().position(|step| *step == renamed).unwrap();
+        for file in [name, "metrics.csv", "SHA256SUMS"] {
+            assert!(steps[..renamed].contains(&format!("sync {file}")), "{file}: {steps:?}");
+        }
+        if cfg!(unix) {
+            let of_folder = steps[..renamed].contains(&"sync spare".to_owned());
+            assert_eq!(of_folder, epoch != 4, "where its names are new: {steps:?}");
+            assert!(steps[renamed + 1..].contains(&format!("sync {}", spec.folder_name())));
+        }
+    }
+}

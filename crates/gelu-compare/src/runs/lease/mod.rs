@@ -23,6 +23,8 @@ use std::time::Duration;
 
 /// The file for a worker's messages while it works on a run.
 pub(super) const LOG: &str = "worker.log";
+/// The folder of [`Lease::spare`].
+const SPARE: &str = "spare";
 /// The number of heartbeats per lease duration.
 const BEATS: u32 = 6;
 
@@ -193,6 +195,12 @@ impl Lease {
         self.path().join(name)
     }
 
+    /// Returns the path of a folder in the lease's folder that is kept for writing the next checkpoint in it. It goes
+    /// with the lease.
+    pub(super) fn spare(&self) -> PathBuf {
+        self.scratch(SPARE)
+    }
+
     /// Writes `target` in one step: writes `scratch` in the lease's folder, then moves it.
     ///
     /// # Errors
@@ -324,6 +332,7 @@ impl Drop for Lease {
             for path in [free.join(HOLDER), lock, free.join(LOG)] {
                 let _ = fs::remove_file(path);
             }
+            let _ = fs::remove_dir_all(free.join(SPARE));
         }
     }
 }

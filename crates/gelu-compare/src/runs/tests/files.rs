@@ -47,6 +47,35 @@ fn the_last_two_checkpoints_are_kept() {
 }
 
 #[test]
+fn a_checkpoint_of_files_holds_these_alone_whatever_it_overwrites() {
+    let (_parent, folder) = folder();
+    let run = claim(&folder);
+    for (epoch, model) in
+        ["of one", "two", "", "the fourth", "v", "six", "seven"].iter().enumerate()
+    {
+        let epoch = epoch + 1;
+        // Some epochs have a file that others have not.
+        let more: &[(&str, &[u8])] =
+            if epoch % 3 == 1 { &[("outcomes.bin", b"right")] } else { &[] };
+        let files = [&[("model.bpk", model.as_bytes())], more].concat();
+        run.commit_files(epoch, &epochs(epoch), &files).unwrap();
+        let (checkpoint, damaged) = folder.checkpoint().unwrap();
+        let checkpoint = checkpoint.unwrap();
+        assert!(damaged.is_empty(), "{damaged:?}");
+        assert_eq!((checkpoint.epoch, &checkpoint.metrics), (epoch, &epochs(epoch)));
+        assert_eq!(fs::read_to_string(checkpoint.path.join("model.bpk")).unwrap(), *model);
+        let mut expected = vec!["SHA256SUMS", "metrics.csv", "model.bpk"];
+        expected.extend(more.iter().map(|(name, _)| name));
+        assert_eq!(names(&checkpoint.path), expected);
+        let kept =
+            names(folder.path()).iter().filter(|name| name.starts_with("checkpoint")).count();
+        assert_eq!(kept, epoch.min(2));
+    }
+    drop(run);
+    assert_eq!(names(&folder.file("free-0001")), [""; 0], "nothing is left over");
+}
+
+#[test]
 fn a_damaged_checkpoint_falls_back_to_the_one_before() {
     let damages: &[fn(&Path)] = &[
         |path| fs::write(path.join("model.bpk"), "twO").unwrap(),

@@ -160,6 +160,7 @@ fn a_worker_that_lost_its_run_writes_nothing() {
         assert!(matches!(result, Err(Error::LeaseLost { .. })), "{result:?}");
     };
     lost(run.commit_checkpoint(2, &epochs(2), write_model("two")));
+    lost(run.commit_files(2, &epochs(2), &[("model.bpk", b"two")]));
     lost(run.set_status(RunStatus::Running, 7.0));
     lost(run.publish_metrics(&epochs(2)).map(drop));
     lost(run.set_file("model.bpk", b"weights"));
