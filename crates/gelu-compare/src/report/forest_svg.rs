@@ -217,10 +217,12 @@ mod tests {
             assert!(text.contains(&row.words), "{}", row.words);
         }
         let [height] = numbers(&text, "<svg", "height")[..] else { panic!("{text}") };
+        let (height, row) = (units(height), f64::from(units(ROW)));
         let [dots, names] = [numbers(&text, "<circle", "cy"), numbers(&text, "<text", "y")];
         assert!(dots.iter().chain(&names).all(|&y| 0.0 < y && y < height), "{dots:?} {names:?}");
+        assert!(height - names.last().unwrap() < row, "the caption ends the figure");
         let of_rows: Vec<f64> = dots.iter().step_by(3).copied().collect();
-        assert!(of_rows.is_sorted_by(|a, b| a + f64::from(ROW) / 2.0 < *b), "{of_rows:?}");
+        assert!(of_rows.is_sorted_by(|a, b| a + row / 2.0 < *b), "{of_rows:?}");
         assert!(crate::report::png(&text).is_ok());
     }
 

@@ -212,7 +212,7 @@ mod tests {
         let caption = *numbers(&picture, "<text", "y").last().unwrap();
         let tops = numbers(&picture, "<rect", "y");
         let maps = tops.iter().copied().fold(0.0, f64::max);
-        assert!(maps < caption && caption < height, "{maps} {caption} {height}");
+        assert!(maps < caption && caption < units(height), "{maps} {caption} {height}");
     }
 
     #[test]

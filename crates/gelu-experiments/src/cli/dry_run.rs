@@ -213,6 +213,8 @@ mod tests {
         let varied = &classifier.comparison;
         let rates = varied.learning_rates.len() * varied.dropout.len();
         assert_eq!(runs(&classifier), 3 * rates * classifier.design().first_seeds() as usize);
+        let all = RemainingRuns::all(&classifier);
+        assert_eq!(all.epochs, all.runs * classifier.training.epochs);
         let cnn = Recipe::named("cifar10-cnn").unwrap();
         let varied = &cnn.comparison;
         let tuning = varied.retrain.unwrap().tuning_seeds as usize;

@@ -212,7 +212,11 @@ fn what_a_person_should_know_is_warned_of() {
             format!(
                 "{i},{},{}\n",
                 if i < 4 { 7 } else { i * i },
-                if i < 3 { "rare" } else { "common" }
+                match i {
+                    0..3 => "rare",
+                    3..18 => "enough",
+                    _ => "common",
+                }
             )
         })
         .collect();
