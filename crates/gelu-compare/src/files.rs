@@ -46,7 +46,7 @@ pub fn write_atomically(path: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
     sync_folder(folder)
 }
 
-/// Renames a file as [`std::fs::rename`] does, [with retries on Windows](retry_while_in_use).
+/// Renames a file as [`std::fs::rename`] does, with retries on Windows.
 ///
 /// # Errors
 ///
