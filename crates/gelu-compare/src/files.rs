@@ -234,7 +234,7 @@ pub(crate) mod steps {
     use std::path::Path;
 
     thread_local! {
-        /// `None` while nobody asks.
+        /// `None` unless a test records steps.
         static STEPS: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
     }
 
