@@ -118,7 +118,7 @@ pub fn read_text(path: &Path) -> Result<Option<String>> {
 /// # Errors
 ///
 /// Returns an error if the text is not JSON or does not fit the type.
-pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
     // The text is parsed unchanged first, because then an error knows its line.
     let value = serde_json::from_slice(bytes)?;
     let mut tree = serde_json::from_slice(bytes)?;
@@ -130,7 +130,7 @@ pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
 /// # Errors
 ///
 /// Returns a description of the problem if the text is not TOML or does not fit the type.
-pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let value = toml::from_str(text).map_err(|error| problem(&error))?;
     let mut tree = toml::from_str(text).map_err(|error| problem(&error))?;
     match make_printable(&mut tree) {
@@ -218,7 +218,7 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
 /// # Errors
 ///
 /// Returns an error if something in the folder cannot be removed.
-pub fn remove_folder(path: &Path) -> Result<()> {
+pub(crate) fn remove_folder(path: &Path) -> Result<()> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(Error::io("remove the folder", path)(error))

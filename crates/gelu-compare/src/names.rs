@@ -69,7 +69,7 @@ pub fn printable(text: &str) -> String {
 }
 
 /// Returns the text escaped as by [`printable`], but with its line breaks.
-pub fn printable_lines(text: &str) -> String {
+pub(crate) fn printable_lines(text: &str) -> String {
     written_out(text, |c| c != '\n' && is_obeyed(c))
 }
 
@@ -96,13 +96,13 @@ pub fn number(value: f64) -> String {
 }
 
 /// Returns another program's output for a message: its lines, each [`printable`].
-pub fn message_lines(text: &str) -> String {
+pub(crate) fn message_lines(text: &str) -> String {
     let line = |line: &str| printable(&line.trim_end().replace('\t', "    "));
     text.trim().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the text in one [`printable`] line. Line breaks and the white space around them become one space.
-pub fn printable_in_one_line(text: &str) -> String {
+pub(crate) fn printable_in_one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     printable(&lines.collect::<Vec<_>>().join(" "))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 /// Returns whether a file lies on a network file system whose clients cache names and attributes, and ask the server
 /// again only after a while: NFS, SMB, AFS, 9P, and everything behind FUSE. Cluster file systems (Lustre, GPFS,
 /// CephFS) notify their clients of every change. If `path` does not exist, its nearest existing ancestor counts.
-pub fn is_remembered(path: &Path) -> bool {
+pub(crate) fn is_remembered(path: &Path) -> bool {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     path.ancestors().find_map(kind).is_some_and(remembers)
 }

@@ -20,7 +20,7 @@ pub fn print(text: &str) -> Result<()> {
 /// # Errors
 ///
 /// Returns the errors of [`print`](print()).
-pub fn print_bytes(bytes: &[u8]) -> Result<()> {
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     match stdout().is_terminal() {
         true => print(&String::from_utf8_lossy(bytes)),
         false => write(bytes),

@@ -8,4 +8,4 @@ mod time_limit;
 
 pub use shell::quoted;
 pub use slurm::{SlurmJob, submit};
-pub use time_limit::TimeLimit;
+pub(crate) use time_limit::TimeLimit;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 /// Returns the first failed run if all settings seem to fail for the same reason, so that training the other runs
 /// would be a waste. This is the case if no planned run is complete, every arm has a failed run, and all failed runs
 /// have the same exit code and the same last line, apart from numbers and paths. Returns `None` otherwise.
-pub fn common_failure(snapshot: &ComparisonSnapshot) -> Option<&RunSnapshot> {
+pub(crate) fn common_failure(snapshot: &ComparisonSnapshot) -> Option<&RunSnapshot> {
     let planned = || snapshot.runs.iter().filter(|run| run.planned);
     if planned().any(|run| run.status.is_complete()) {
         return None;

@@ -24,7 +24,7 @@ pub struct Difference {
 
 /// Further runs that undecided comparisons need.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FurtherSeeds {
+pub(crate) struct FurtherSeeds {
     /// The setting, with the chosen values of tuned axes.
     pub setting: Setting,
     /// All seeds that the setting needs, including those that exist already.
@@ -95,7 +95,7 @@ pub fn has_begun(snapshot: &ComparisonSnapshot) -> bool {
 /// Returns the seeds with which undecided comparisons continue: the next one if the comparison continues until it is
 /// decided, or all seeds that were added to the planned ones. This is a pure function of what is on disk, so every
 /// process gets the same answer.
-pub fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
+pub(crate) fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
     let best = best_groups(snapshot);
     let (plan, last) = (snapshot.criterion.plan, snapshot.last_seed());
     if snapshot.criterion.over.is_some() {

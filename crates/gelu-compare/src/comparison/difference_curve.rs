@@ -6,7 +6,7 @@ use crate::setting::Setting;
 
 /// The difference between an arm and the baseline in the primary measure, epoch by epoch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DifferenceCurve {
+pub(crate) struct DifferenceCurve {
     /// The arm.
     pub arm: Setting,
     /// The arm that it is compared with.
@@ -22,7 +22,7 @@ pub struct DifferenceCurve {
 
 /// Returns the curves of a comparison, with contexts in ascending order and arms in the order in which they were
 /// requested. Uses only pairs of complete runs, so that every epoch is a mean of the same pairs.
-pub fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
+pub(crate) fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
     let best: Vec<_> = best_groups(snapshot).iter().map(|group| group.complete()).collect();
     let measure = snapshot.primary_by_epoch();
     let at = |epoch| {

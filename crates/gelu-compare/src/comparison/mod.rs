@@ -21,19 +21,19 @@ mod verdict;
 mod wording;
 
 #[cfg(feature = "program")]
-pub use common_failure::common_failure;
-pub use difference::{
-    Difference, FurtherSeeds, Side, differences, further_seeds, has_begun, score, sides,
-};
-pub use difference_curve::{DifferenceCurve, difference_curves};
+pub(crate) use common_failure::common_failure;
+pub use difference::{Difference, Side, differences, has_begun, score, sides};
+pub(crate) use difference::{FurtherSeeds, further_seeds};
+pub(crate) use difference_curve::{DifferenceCurve, difference_curves};
 pub use finding::{Finding, FindingInterval, Guard, Sample, ScoreSummary, Scores};
 pub use headings::Headings;
 pub use palette::{Rgb, colour, lighter};
 pub use reader::{AnyReader, ComparisonReader};
-pub use rule::Rule;
+pub(crate) use rule::Rule;
 pub(crate) use rule::error_rate;
 pub use summary::{Group, best_groups, groups, reported_epoch};
-pub use tasks::{OverTasks, Task, TaskEffect, over_tasks};
+pub(crate) use tasks::over_tasks;
+pub use tasks::{OverTasks, Task, TaskEffect};
 pub use verdict::{ALPHA, Verdict};
 pub use wording::Wording;
 pub(crate) use wording::two_digits;

@@ -51,7 +51,7 @@ pub struct OverTasks {
 /// Returns the verdict over `tasks`, with the effect at each of them. D_t is the mean difference over the seeds of
 /// task t. The exact test of all D_t is done once, after all tasks of the rule's plan. `scores` names the setting and
 /// the baseline.
-pub fn over_tasks(
+pub(crate) fn over_tasks(
     scores: Scores,
     tasks: &[Task],
     scale: Scale,

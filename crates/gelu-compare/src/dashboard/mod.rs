@@ -18,7 +18,8 @@ mod terminal;
 mod verdicts;
 mod view;
 
-pub use app::{Mode, Request};
+pub use app::Mode;
+pub(crate) use app::Request;
 pub use picture::picture;
 pub use plain::{PlainReporter, epoch_line};
 pub use terminal::{Outcome, run};

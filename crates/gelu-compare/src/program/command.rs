@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// A command with placeholders: `python train.py --lr {lr} --seed {seed}`. It is split into words by a shell's rules
 /// before values are inserted, but no shell runs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template {
+pub(crate) struct Template {
     words: Vec<String>,
 }
 
@@ -18,7 +18,7 @@ impl Template {
     /// # Errors
     ///
     /// Returns an error for a quote that is not closed, and for a command without words.
-    pub fn parse(command: &str) -> Result<Self> {
+    pub(crate) fn parse(command: &str) -> Result<Self> {
         let refuse =
             |problem: &str| Error::Usage(format!("the command `{}` {problem}", printable(command)));
         let words =
@@ -60,7 +60,7 @@ impl Template {
     ///
     /// Returns an error for a placeholder that is not an axis. Without `environment`, also returns an error for an
     /// axis without a placeholder.
-    pub fn check(&self, axes: &[Axis], environment: bool) -> Result<()> {
+    pub(crate) fn check(&self, axes: &[Axis], environment: bool) -> Result<()> {
         let names = self.placeholders();
         let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
         if let Some(name) = names.iter().find(|name| **name != SEED && !known.contains(name)) {
@@ -82,7 +82,7 @@ impl Template {
     }
 
     /// Returns the words of a run's command.
-    pub fn words(&self, setting: &Setting, seed: u64) -> Vec<String> {
+    pub(crate) fn words(&self, setting: &Setting, seed: u64) -> Vec<String> {
         let filled = |word: &String| -> String {
             let value = |piece: Piece<'_>| match piece {
                 Piece::Text(text) => text.to_owned(),
@@ -129,7 +129,7 @@ impl Template {
     }
 
     /// Returns a short name for the program: `train` for `python train.py --lr {lr}`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let plain = |word: &&String| !word.starts_with('-') && !word.contains(['{', '=']);
         let script = |word: &&String| word.contains('.') && plain(word);
         let word = self.words.iter().skip(1).find(script).unwrap_or(&self.words[0]);

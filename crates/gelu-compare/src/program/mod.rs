@@ -29,14 +29,15 @@ mod train;
 mod transcript;
 
 pub use body::{DeviceNames, ProgramBody, Work, WrapsFunction};
-pub use command::Template;
-pub use contents::{Contents, Files};
+pub(crate) use command::Template;
+pub(crate) use contents::Contents;
+pub use contents::Files;
 pub use executable::note_executable;
 pub use judge::Judge;
 pub use loops::{Loop, Loops, NoFlags};
 pub use main::compare_processes;
 pub use own::ProgramOf;
-pub use pattern::Pattern;
+pub(crate) use pattern::Pattern;
 pub use process::Processes;
 pub use run::{BoxError, Epochs, Run};
 pub use study::Study;

@@ -407,6 +407,36 @@ mod tests {
     }
 
     #[test]
+    fn axes_span_what_can_be_drawn_with_a_margin() {
+        let spanned = |points: &[(f64, f64)], logarithmic| {
+            let mut figure = figure(points.to_vec(), logarithmic);
+            figure.panels[0].curves[0].band.clear();
+            ranges(&figure, &figure.panels[0])
+        };
+        // A twentieth of the span, and no value below 0 where there is none.
+        let points = [(1.0, 10.0), (4.0, 30.0), (9.0, f64::INFINITY)];
+        assert_eq!(spanned(&points, false), ((1.0, 4.0), (9.0, 31.0)));
+        assert_eq!(spanned(&[(1.0, 1.0), (3.0, 41.0)], false), ((1.0, 3.0), (0.0, 43.0)));
+        assert_eq!(spanned(&[(-2.0, -10.0), (2.0, 10.0)], false), ((-2.0, 2.0), (-11.0, 11.0)));
+        assert_eq!(spanned(&[(1.0, 0.5)], false), ((1.0, 2.0), (0.499, 0.501)));
+        let ((start, end), (low, high)) = spanned(&points, true);
+        assert_eq!((start, end), (1.0, 4.0));
+        assert!((low - 10.0 / 1.15).abs() < 1e-12 && (high - 34.5).abs() < 1e-12, "{low} {high}");
+        assert_eq!(spanned(&[], false), ((1.0, 2.0), (0.0, 1.0)));
+        assert_eq!(spanned(&[], true), ((1.0, 2.0), (0.1, 1.0)));
+    }
+
+    #[test]
+    fn a_band_breaks_where_either_edge_cannot_be_drawn() {
+        let mut figure = figure((1..=6).map(|x| (f64::from(x), 2.0)).collect(), false);
+        for (edges, bands) in [((1.0, 3.0), 1), ((f64::NEG_INFINITY, 3.0), 2), ((1.0, 1e300), 2)] {
+            figure.panels[0].curves[0].band[2] = (3.0, edges.0, edges.1);
+            let text = svg(&figure);
+            assert_eq!(text.matches("<polygon").count(), bands, "{edges:?}: {text}");
+        }
+    }
+
+    #[test]
     fn curve_breaks_where_it_is_not_finite() {
         let points = [(1.0, 1.0), (2.0, 2.0), (3.0, f64::INFINITY), (4.0, 1.0)];
         let figure = figure(Vec::new(), false);

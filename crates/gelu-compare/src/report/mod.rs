@@ -35,7 +35,7 @@ pub use captions::{cuts, runs_and_data};
 pub use csv::csv;
 pub use document::{
     ArmDocument, CriterionDocument, DataDocument, DifferenceDocument, Document, Edge,
-    MeasuresDocument, RunDocument, SCHEMA, SpreadDocument,
+    MeasuresDocument, RunDocument, SpreadDocument,
 };
 #[cfg(feature = "figures")]
 pub use draw::svg;
@@ -51,7 +51,7 @@ pub use html::html;
 #[cfg(feature = "figures")]
 pub use png::png;
 pub use runs_csv::runs_csv;
-pub use strip::{Mark, strip, strips};
+pub(crate) use strip::{Mark, strip, strips};
 #[cfg(feature = "report")]
 pub use table::TrivialRow;
 pub use verdicts_forest::forest;

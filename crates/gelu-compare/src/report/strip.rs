@@ -4,7 +4,7 @@ use super::forest::{Forest, ForestPanel, ForestRow};
 
 /// One position of a strip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// Nothing.
     Blank,
     /// ±δ.
@@ -27,7 +27,7 @@ pub enum Mark {
 
 impl Mark {
     /// Returns the mark's character.
-    pub fn symbol(self) -> char {
+    pub(crate) fn symbol(self) -> char {
         match self {
             Self::Blank => ' ',
             Self::Margin => '┊',
@@ -44,7 +44,7 @@ impl Mark {
 
 /// Returns the row as `places` marks, on the axis of its panel. The interval covers the seeds' marks, and the mean
 /// covers both.
-pub fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<Mark> {
+pub(crate) fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<Mark> {
     let mut marks = vec![Mark::Blank; places];
     let [low, high] = panel.range();
     let last = places.saturating_sub(1);
@@ -83,7 +83,7 @@ pub fn strip(panel: &ForestPanel, row: &ForestRow, places: usize) -> Vec<Mark> {
 }
 
 /// Returns the forest plot in lines of `width` characters. Each line has a label, a strip and the verdict in words.
-pub fn strips(forest: &Forest, width: usize) -> String {
+pub(crate) fn strips(forest: &Forest, width: usize) -> String {
     let rows = || forest.panels.iter().flat_map(|panel| &panel.rows);
     let widest =
         |of: fn(&ForestRow) -> &str| rows().map(|row| of(row).chars().count()).max().unwrap_or(0);

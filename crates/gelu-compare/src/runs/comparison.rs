@@ -75,7 +75,7 @@ pub struct LaterMeasure {
 }
 
 /// The maximum for the seconds of a lease: one day.
-pub const LONGEST_LEASE: u64 = 86_400;
+pub(crate) const LONGEST_LEASE: u64 = 86_400;
 
 impl<E> Comparison<E> {
     /// The current version of the layout.

@@ -32,7 +32,8 @@ pub use checkpoint::Checkpoint;
 pub use claimed_run::ClaimedRun;
 #[cfg(test)]
 pub(crate) use claimed_run::examples;
-pub use comparison::{AddedSeeds, Comparison, LONGEST_LEASE, LaterMeasure};
+pub(crate) use comparison::LONGEST_LEASE;
+pub use comparison::{AddedSeeds, Comparison, LaterMeasure};
 pub(crate) use comparison_folder::comparisons_in;
 pub use comparison_folder::{ComparisonFolder, HasBegun};
 pub use data_source::DataSource;
@@ -44,15 +45,17 @@ pub use folder::RunFolder;
 pub(crate) use folder::is_whole;
 pub use foreign::Foreign;
 pub use key::{RunKey, Stage};
+pub use lease::Watch;
 pub(crate) use lease::{Claim, Durable};
-pub use lease::{Holder, Lease, Watch};
+pub(crate) use lease::{Holder, Lease};
 pub use progress::{Phase, Progress};
 pub use progress_sink::ProgressSink;
 pub use provenance::Provenance;
 pub(crate) use provenance::{record_name, records};
 pub use snapshot::{ComparisonSnapshot, Quantity, RunSnapshot};
 pub use spec::Spec;
-pub use status::{RunStatus, StatusFile};
+pub use status::RunStatus;
+pub(crate) use status::StatusFile;
 pub(crate) use tables::columns;
 
 #[cfg(test)]

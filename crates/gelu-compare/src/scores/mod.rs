@@ -13,4 +13,4 @@ pub use document::{ScoreDocument, ScoresDocument};
 pub(crate) use document::{context, forest};
 pub use judge::{Question, TableVerdict, judge};
 pub use table::{Arm, Score, Table};
-pub use tasks::judge_over_tasks;
+pub(crate) use tasks::judge_over_tasks;

@@ -16,7 +16,7 @@ use std::path::Path;
 /// # Errors
 ///
 /// Returns an error if the baseline is not in the table, or if an arm lacks a task or a seed of a task.
-pub fn judge_over_tasks(
+pub(crate) fn judge_over_tasks(
     table: &Table,
     path: &Path,
     columns: &Columns,

@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The line on a worker's standard input that makes the worker end after the current epoch.
-pub const STOP_AFTER_EPOCH: &str = "stop";
+pub(crate) const STOP_AFTER_EPOCH: &str = "stop";
 /// The line on a worker's standard input that makes the worker end after the current batch.
-pub const STOP_NOW: &str = "now";
+pub(crate) const STOP_NOW: &str = "now";
 
 /// Stops training from outside. Clones stop the same runs.
 #[derive(Clone, Debug, Default)]

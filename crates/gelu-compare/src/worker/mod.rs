@@ -13,10 +13,14 @@ mod trainer;
 mod work;
 
 pub use complaint::last_complaint;
-pub use control::{Control, STOP_AFTER_EPOCH, STOP_NOW};
+pub use control::Control;
+pub(crate) use control::{STOP_AFTER_EPOCH, STOP_NOW};
 pub use ending::{conclude, fail};
 pub use log::Redirected;
-pub use pool::{Place, PoolOptions, WorkerFailure, WorkerPool};
+pub use pool::Place;
+pub(crate) use pool::{PoolOptions, WorkerPool};
 pub use threads::Cores;
-pub use trainer::{SpecOf, Trainer};
-pub use work::{Outcome, Worker, panic_message, retry_failed_runs};
+pub(crate) use trainer::SpecOf;
+pub use trainer::Trainer;
+pub use work::Outcome;
+pub(crate) use work::{Worker, panic_message, retry_failed_runs};

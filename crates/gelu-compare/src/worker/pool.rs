@@ -17,7 +17,7 @@ const REPLACEMENTS: usize = 50;
 
 /// Options for the workers that a comparison starts on its own machine.
 #[derive(Clone, Debug)]
-pub struct PoolOptions {
+pub(crate) struct PoolOptions {
     /// The program, which must have the command `work`.
     pub program: PathBuf,
     /// The prefix of the program's messages.
@@ -47,12 +47,12 @@ impl From<Vec<OsString>> for Place {
 
 /// The last message of a worker that ended with an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkerFailure(pub String);
+pub(crate) struct WorkerFailure(pub String);
 
 /// Worker processes on this machine. They end when nothing is left to do, and after the current epoch when their
 /// parent process is gone. The pool replaces workers that crash.
 #[derive(Debug)]
-pub struct WorkerPool {
+pub(crate) struct WorkerPool {
     options: PoolOptions,
     workers: Vec<Member>,
     failures: Vec<WorkerFailure>,
@@ -106,7 +106,7 @@ impl WorkerPool {
     /// # Errors
     ///
     /// Returns an error if the program cannot be started.
-    pub fn start(options: PoolOptions) -> Result<Self> {
+    pub(crate) fn start(options: PoolOptions) -> Result<Self> {
         let replacements = REPLACEMENTS * options.places.len();
         let places = options.places.clone();
         let mut pool = Self {
@@ -124,7 +124,7 @@ impl WorkerPool {
     }
 
     /// Returns whether all workers have ended. Replaces those that crashed.
-    pub fn is_finished(&mut self) -> bool {
+    pub(crate) fn is_finished(&mut self) -> bool {
         let mut index = 0;
         while index < self.workers.len() {
             self.workers[index].listen();
@@ -144,12 +144,12 @@ impl WorkerPool {
     }
 
     /// Makes every worker finish and save its epoch, and then end.
-    pub fn stop_after_epoch(&mut self) {
+    pub(crate) fn stop_after_epoch(&mut self) {
         self.tell(STOP_AFTER_EPOCH);
     }
 
     /// Ends every worker after its current batch; the current epochs are lost.
-    pub fn stop_now(&mut self) {
+    pub(crate) fn stop_now(&mut self) {
         self.tell(STOP_NOW);
         let deadline = Instant::now() + self.options.grace + GRACE;
         while !self.is_finished() && Instant::now() < deadline {
@@ -160,12 +160,12 @@ impl WorkerPool {
     }
 
     /// Returns whether the workers were asked to end before they were done.
-    pub fn was_stopped(&self) -> bool {
+    pub(crate) fn was_stopped(&self) -> bool {
         self.stopping
     }
 
     /// Returns the workers that ended with an error.
-    pub fn failures(&self) -> &[WorkerFailure] {
+    pub(crate) fn failures(&self) -> &[WorkerFailure] {
         &self.failures
     }
 

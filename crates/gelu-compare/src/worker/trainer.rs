@@ -61,4 +61,4 @@ pub trait Trainer {
 }
 
 /// The type from which the runs of a [`Trainer`] are made.
-pub type SpecOf<T> = <<T as Trainer>::Experiment as Experiment>::Spec;
+pub(crate) type SpecOf<T> = <<T as Trainer>::Experiment as Experiment>::Spec;

@@ -32,7 +32,7 @@ pub enum Outcome {
 
 /// A worker; see the [module](super).
 #[derive(Debug)]
-pub struct Worker<T: Trainer> {
+pub(crate) struct Worker<T: Trainer> {
     reader: ComparisonReader<T::Experiment>,
     trainer: T,
     watch: Watch,
@@ -59,7 +59,11 @@ type Claim<S> = std::result::Result<ClaimedRun<S>, Attempt>;
 
 impl<T: Trainer> Worker<T> {
     /// Creates a worker on the comparison of `reader`.
-    pub fn new(reader: ComparisonReader<T::Experiment>, trainer: T, control: Control) -> Self {
+    pub(crate) fn new(
+        reader: ComparisonReader<T::Experiment>,
+        trainer: T,
+        control: Control,
+    ) -> Self {
         Self {
             reader,
             trainer,
@@ -72,7 +76,7 @@ impl<T: Trainer> Worker<T> {
 
     /// Sets whether the worker continues when the first runs of all arms have failed alike.
     #[must_use]
-    pub fn keep_going(self, keep_going: bool) -> Self {
+    pub(crate) fn keep_going(self, keep_going: bool) -> Self {
         Self { keep_going, ..self }
     }
 
@@ -82,7 +86,7 @@ impl<T: Trainer> Worker<T> {
     ///
     /// Returns an error if only runs are left that could not be worked on; it describes the first problem. Also
     /// returns an error if the first runs of all arms have failed [alike](common_failure).
-    pub fn work(&mut self) -> Result<Outcome> {
+    pub(crate) fn work(&mut self) -> Result<Outcome> {
         let mut pause = PAUSES[0];
         loop {
             let snapshot = self.reader.snapshot();
@@ -311,7 +315,7 @@ fn hopeless(deaths: &[Provenance]) -> Option<String> {
 }
 
 /// Returns the message of a panic.
-pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "without a message".to_owned())
@@ -322,7 +326,7 @@ pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 /// # Errors
 ///
 /// Returns an error if a run's folder cannot be read or written.
-pub fn retry_failed_runs<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result<()> {
+pub(crate) fn retry_failed_runs<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result<()> {
     let mut watch = Watch::default();
     for run in reader.snapshot().runs {
         let RunStatus::Failed { .. } = run.status else { continue };

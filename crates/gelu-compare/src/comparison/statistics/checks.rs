@@ -8,7 +8,7 @@ const TELLING: usize = 3;
 
 /// Returns whether nothing varies with the seed: there are at least three pairs, and all differences are equal to the
 /// last digit.
-pub fn nothing_varies(pairs: &Pairs) -> bool {
+pub(crate) fn nothing_varies(pairs: &Pairs) -> bool {
     let differences = pairs.differences();
     pairs.len() >= TELLING
         && !pairs.any_diverged()
@@ -17,7 +17,7 @@ pub fn nothing_varies(pairs: &Pairs) -> bool {
 
 /// Returns the share of runs that fail with the rarest failure that `count` seeds show with 95% probability: 1 −
 /// 0.05^(1/n).
-pub fn rarest_failure(count: usize) -> f64 {
+pub(crate) fn rarest_failure(count: usize) -> f64 {
     1.0 - 0.05f64.powf(1.0 / count as f64)
 }
 
@@ -34,7 +34,7 @@ pub fn repeated(pairs: &[[f64; 2]]) -> Vec<[usize; 2]> {
 
 /// Returns whether the skewness of at least 8 values is beyond the two-sided 1% point of normal samples (D'Agostino
 /// 1970).
-pub fn is_skewed(values: &[f64]) -> bool {
+pub(crate) fn is_skewed(values: &[f64]) -> bool {
     /// The two-sided 1% point of the standard normal distribution.
     const POINT: f64 = 2.575_829_303_548_9;
     let n = values.len() as f64;

@@ -28,16 +28,15 @@ mod student;
 mod unpaired;
 mod variance;
 
-pub use checks::{is_skewed, nothing_varies, rarest_failure, repeated, step};
+pub(crate) use checks::{is_skewed, nothing_varies, rarest_failure};
+pub use checks::{repeated, step};
 pub use forecast::forecast;
 pub use median::median;
-pub use paired::{
-    Decision, Interval, PairedTest, Plan, Standing, Tested, exact_p, fewest_seeds, signed_rank_p,
-    signed_ranks, tested,
-};
+pub use paired::{Decision, Interval, PairedTest, Plan, Standing, Tested, fewest_seeds, tested};
+pub(crate) use paired::{signed_rank_p, signed_ranks};
 pub use pairs::Pairs;
 pub use power::detectable;
 pub use proportion::Proportion;
-pub use quartiles::{Quartiles, quartiles};
+pub(crate) use quartiles::{Quartiles, quartiles};
 pub use student::Mean;
-pub use unpaired::Unpaired;
+pub(crate) use unpaired::Unpaired;

@@ -1,6 +1,6 @@
 /// The quartiles of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quartiles {
+pub(crate) struct Quartiles {
     /// A quarter of the values is below this one.
     pub lower: f64,
     /// A quarter of the values is above this one.
@@ -9,7 +9,7 @@ pub struct Quartiles {
 
 /// Returns the quartiles of `values`, interpolated linearly between order statistics: position `(n − 1)·p` counted
 /// from 0 (type 7 of Hyndman & Fan, 1996; the default of NumPy and R). Returns `None` for no values.
-pub fn quartiles(values: &[f64]) -> Option<Quartiles> {
+pub(crate) fn quartiles(values: &[f64]) -> Option<Quartiles> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let last = sorted.len().checked_sub(1)?;

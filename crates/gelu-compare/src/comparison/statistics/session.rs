@@ -8,9 +8,9 @@ use super::paired::{Improvement, Interval, PairedTest, Plan};
 use super::{Pairs, nothing_varies};
 
 /// The maximum probability that a whole row of judgements adopts a change that is no improvement.
-pub const LEVEL: f64 = 0.05;
+pub(crate) const LEVEL: f64 = 0.05;
 /// The last judgement of a row.
-pub const LAST: u64 = 900;
+pub(crate) const LAST: u64 = 900;
 /// The numbers of pairs after which a judgement may be given up, each with the smallest mean·√n/s at which it
 /// continues.
 const FUTILITY: [(usize, f64); 4] = [(FIRST, 0.0), (5, 0.0), (8, 0.8), (12, 1.6)];
@@ -32,7 +32,7 @@ pub enum Judgement {
 }
 
 /// Returns whether a row has a judgement with the number `j`.
-pub fn is_judgement(j: u64) -> bool {
+pub(crate) fn is_judgement(j: u64) -> bool {
     (1..=LAST).contains(&j)
 }
 

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 /// The name and version of the schema. The version is raised when a field is removed or changes its meaning; new
 /// fields do not raise it.
-pub const SCHEMA: &str = "gelu-comparison/5";
+pub(crate) const SCHEMA: &str = "gelu-comparison/5";
 
 /// A comparison with all its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

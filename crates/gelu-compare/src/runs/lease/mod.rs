@@ -4,7 +4,8 @@ mod holder;
 mod lock;
 mod state;
 
-pub use holder::{Holder, Watch};
+pub(crate) use holder::Holder;
+pub use holder::Watch;
 pub(super) use state::create_state;
 
 use crate::files::{read_bytes, rename, retry_while_in_use, sync, sync_folder};

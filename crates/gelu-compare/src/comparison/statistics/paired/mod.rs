@@ -175,18 +175,18 @@ fn is_struck(sequence: &Sequence, n: usize, level: f64, sides: Sides) -> bool {
 
 /// Returns the two-sided p of a fixed number of differences: the share of sign patterns whose sum is at least as
 /// large in size as the observed one.
-pub fn exact_p(differences: &[f64]) -> Option<f64> {
+pub(crate) fn exact_p(differences: &[f64]) -> Option<f64> {
     let pairs: Vec<[f64; 2]> = differences.iter().map(|&d| pair(d)).collect();
     PairedTest::new(&pairs, Plan::fixed(pairs.len() as u64), 0.05, 0.0).p()
 }
 
 /// Returns the two-sided p of the signed ranks of the differences (Wilcoxon 1945).
-pub fn signed_rank_p(differences: &[f64]) -> Option<f64> {
+pub(crate) fn signed_rank_p(differences: &[f64]) -> Option<f64> {
     exact_p(&signed_ranks(differences))
 }
 
 /// Returns the signed ranks of differences by size. Equal sizes share their mean rank, and 0 has the rank 0.
-pub fn signed_ranks(differences: &[f64]) -> Vec<f64> {
+pub(crate) fn signed_ranks(differences: &[f64]) -> Vec<f64> {
     sequence::signed_ranks(differences, 0.0)
 }
 
