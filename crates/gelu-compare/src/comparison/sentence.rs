@@ -141,10 +141,10 @@ fn lead(finding: &Finding, wording: &Wording) -> String {
     )
 }
 
-fn average(finding: &Finding) -> String {
+fn average(finding: &Finding) -> &'static str {
     match finding.sample {
-        Sample::Tasks => format!(" on average over {}", finding.counted()),
-        _ => String::new(),
+        Sample::Tasks => " on average",
+        _ => "",
     }
 }
 

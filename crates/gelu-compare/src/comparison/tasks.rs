@@ -182,7 +182,7 @@ mod tests {
             (finding.verdict, finding.p, over.ahead),
             (Verdict::Better, Some(2.0 / 64.0), 6)
         );
-        assert!(finding.sentence.contains("on average over 6 tasks"), "{}", finding.sentence);
+        assert!(finding.sentence.contains("on average (95% interval "), "{}", finding.sentence);
         assert!(finding.sentence.contains("; 6 tasks; p = 0.0312)"), "{}", finding.sentence);
         assert_eq!(over.signed_rank_p, Some(2.0 / 64.0));
         assert!((over.tasks[0].mean.unwrap() + 0.2895).abs() < 1e-12);

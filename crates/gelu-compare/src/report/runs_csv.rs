@@ -1,8 +1,9 @@
 use super::csv::{measure_columns, setting};
-use crate::comparison::reported_epoch;
+use crate::comparison::{best_groups, reported_epoch};
 use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
 use crate::setting::Role;
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// A line of the table. The measures are those of the reported epoch.
 #[derive(Serialize)]
@@ -21,6 +22,7 @@ struct Line<'a> {
     epochs_planned: usize,
     seconds: f64,
     reported_epoch: Option<usize>,
+    counts: bool,
     measures: Vec<Option<f64>>,
     folder: &'a str,
 }
@@ -44,6 +46,7 @@ pub fn runs_csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
         "epochs_planned",
         "seconds",
         "reported_epoch",
+        "counts",
     ];
     let others = [&before[..], &axes, &of_run, &["folder"]].concat();
     let named = measure_columns(measures.iter().map(|name| (*name).to_owned()), &others);
@@ -55,11 +58,22 @@ pub fn runs_csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
     header.extend(named.iter().map(String::as_str));
     header.push("folder");
     writer.write_record(header).expect("writing to memory cannot fail");
+    let counting = counting(snapshot);
     for run in &snapshot.runs {
-        let line = line(snapshot, run, compared, &measures);
+        let line = Line {
+            counts: counting.contains(run.folder.as_str()),
+            ..line(snapshot, run, compared, &measures)
+        };
         writer.serialize(line).expect("writing to memory cannot fail");
     }
     writer.into_inner().expect("writing to memory cannot fail")
+}
+
+/// Returns the folders of the runs that verdicts use: those of the plan, with the tuned values that were chosen.
+fn counting(snapshot: &ComparisonSnapshot) -> HashSet<&str> {
+    let groups = best_groups(snapshot).into_iter();
+    let groups = groups.filter(|group| group.planned && group.stage != Stage::Tuning);
+    groups.flat_map(|group| group.runs).map(|run| run.folder.as_str()).collect()
 }
 
 fn line<'a>(
@@ -92,6 +106,7 @@ fn line<'a>(
         epochs_planned: run.epochs_planned,
         seconds: run.seconds,
         reported_epoch: reported.map(|epoch| epoch.epoch),
+        counts: false,
         measures: measures.iter().map(|name| reported?.get(name)).collect(),
         folder: &run.folder,
     }
@@ -121,5 +136,22 @@ mod tests {
             )),
             "{first}"
         );
+    }
+
+    #[test]
+    fn runs_of_the_chosen_values_count() {
+        let mut snapshot = example();
+        let beside =
+            snapshot.runs.iter_mut().find(|run| run.folder == "gelu-lr0.001-dropout0-seed2");
+        beside.unwrap().planned = false;
+        let table = runs_csv(&snapshot);
+        let mut reader = csv::Reader::from_reader(table.as_slice());
+        let header = reader.headers().unwrap().clone();
+        let place = |name: &str| header.iter().position(|column| column == name).unwrap();
+        let [counts, rate, folder] = ["counts", "learning_rate", "folder"].map(place);
+        for row in reader.records().map(Result::unwrap) {
+            let expected = &row[rate] == "0.001" && &row[folder] != "gelu-lr0.001-dropout0-seed2";
+            assert_eq!(&row[counts], if expected { "true" } else { "false" }, "{}", &row[folder]);
+        }
     }
 }

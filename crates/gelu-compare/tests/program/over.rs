@@ -21,7 +21,7 @@ fn tasks_are_the_units_of_one_verdict() {
     let said = sandbox.run(&compare("4", &["--over", "task", "--scale", "ratio"])).success();
     let said = said.replace("\n  ", " ");
     assert!(
-        said.contains("b beats a by ") && said.contains("% of loss on average over 8 tasks"),
+        said.contains("b beats a by ") && said.contains("% of loss on average (95% interval "),
         "{said}"
     );
     assert!(said.contains("; 8 tasks; p = 0.0156)"), "{said}");

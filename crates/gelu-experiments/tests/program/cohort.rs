@@ -97,6 +97,40 @@ fn a_killed_cohort_goes_on_as_another_or_alone() {
     are_the_same(&sandbox, "whole", "pieces");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_cohort_that_is_asked_to_end_publishes_all_its_epochs() {
+    let sandbox = Sandbox::new();
+    let asked = digits("ended", &["--epochs", "5000", "--cohort", "4"]);
+    let process = sandbox.command(&asked).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut process = process.unwrap();
+    let published = |run: &Path| {
+        let table = fs::read_to_string(run.join("metrics.csv"));
+        table.map_or(0, |table| table.lines().count() - 1)
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let is_begun = || {
+        let runs = if sandbox.path("ended/runs").exists() { sandbox.runs("ended") } else { vec![] };
+        runs.iter().filter(|run| published(run) > 2).count() == 4
+    };
+    while !is_begun() {
+        assert!(Instant::now() < deadline, "three epochs of four runs take no minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let id = process.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_eq!(process.wait().unwrap().code(), Some(130));
+    let trained = sandbox.runs("ended").into_iter().map(|run| {
+        let sessions = gelu_compare::runs::RunFolder::at(&run).provenance().unwrap();
+        let trained = sessions.last().and_then(|session| session.epochs_after).unwrap();
+        assert_eq!(published(&run), trained, "{}", run.display());
+        trained
+    });
+    let trained: Vec<usize> = trained.collect();
+    assert!(trained.len() == 4 && trained[0] > 2, "{trained:?}");
+    assert!(trained.iter().all(|&epochs| epochs == trained[0]), "{trained:?}");
+}
+
 #[test]
 fn a_run_that_diverges_ends_and_the_others_go_on() {
     let sandbox = Sandbox::new();
