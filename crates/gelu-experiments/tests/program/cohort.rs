@@ -106,7 +106,7 @@ fn a_cohort_that_is_asked_to_end_publishes_all_its_epochs() {
     let mut process = process.unwrap();
     let published = |run: &Path| {
         let table = fs::read_to_string(run.join("metrics.csv"));
-        table.map_or(0, |table| table.lines().count() - 1)
+        table.map_or(0, |table| table.lines().count().saturating_sub(1))
     };
     let deadline = Instant::now() + Duration::from_secs(60);
     let is_begun = || {
