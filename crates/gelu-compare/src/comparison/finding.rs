@@ -419,7 +419,10 @@ impl Finding {
 /// no other.
 fn judged(by_seed: &BTreeMap<u64, [f64; 2]>, plan: Plan) -> (Pairs, bool) {
     let whole = by_seed.keys().zip(1..).take_while(|(seed, place)| **seed == *place).count();
-    let of = |last: u64| Pairs::new(by_seed.range(1..=last).map(|(_, pair)| *pair).collect());
+    let of = |last: u64| {
+        let planned = by_seed.iter().filter(|(seed, _)| (1..=last).contains(*seed));
+        Pairs::new(planned.map(|(_, pair)| *pair).collect())
+    };
     match !plan.until_decided && (whole as u64) < plan.seeds {
         true => {
             let pairs = of(plan.seeds);

@@ -41,10 +41,13 @@ impl Sandbox {
         Outcome(self.command(arguments).output().unwrap())
     }
 
-    /// Returns the folders of a comparison's runs, sorted by name.
+    /// Returns the folders of a comparison's runs, sorted by name, except those that are not complete yet. There are
+    /// none before the comparison's folder exists.
     pub fn runs(&self, comparison: &str) -> Vec<PathBuf> {
-        let runs = fs::read_dir(self.path(comparison).join("runs")).unwrap();
-        let mut runs: Vec<PathBuf> = runs.map(|run| run.unwrap().path()).collect();
+        let runs = fs::read_dir(self.path(comparison).join("runs")).into_iter().flatten();
+        let runs = runs.map(|run| run.unwrap());
+        let made = runs.filter(|run| !run.file_name().to_string_lossy().starts_with('.'));
+        let mut runs: Vec<PathBuf> = made.map(|run| run.path()).collect();
         runs.sort();
         runs
     }
@@ -81,10 +84,10 @@ impl Sandbox {
     }
 }
 
-/// Waits until a condition holds. Panics after 60 seconds.
+/// Waits until a condition holds. Panics after two minutes, which is long enough on a machine that builds meanwhile.
 #[track_caller]
 pub fn wait(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while !holds() {
         assert!(Instant::now() < deadline, "waited for: {what}");
         std::thread::sleep(Duration::from_millis(2));

@@ -1,8 +1,12 @@
 //! Folders, programs and tables from untrusted sources. Everything that `gelu-compare` prints about them must be
 //! plain text.
 
-use gelu_compare::testing::Sandbox;
-use gelu_compare::testing::{EVIL, EVIL_NAME, assert_text, leaves, read, spoiled, write};
+use super::processes::Process;
+use super::terminal::Terminal;
+use gelu_compare::program::{Study, StudyRun};
+use gelu_compare::runs::{ComparisonFolder, RunFolder};
+use gelu_compare::testing::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
+use gelu_compare::testing::{Sandbox, wait};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,9 +24,12 @@ fn assert_files(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let kind = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        if ["html", "svg", "md", "json", "csv"].contains(&kind) {
-            assert_text(&path.display().to_string(), &fs::read(&path).unwrap());
+        if !["html", "svg", "md", "json", "csv"].contains(&kind) {
+            continue;
         }
+        let text = assert_text(&path.display().to_string(), &fs::read(&path).unwrap());
+        let is_escaped = !text.contains("<i>") || ["json", "csv"].contains(&kind);
+        assert!(is_escaped, "{} has a mark of HTML in it", path.display());
     }
 }
 
@@ -111,4 +118,163 @@ fn whatever_a_table_holds_is_judged_in_text() {
     fs::write(sandbox.path(&name), table.replace("plain,3,", &format!("plain,{arm},"))).unwrap();
     let said = says(&sandbox, &judge);
     assert!(said.contains("line"), "{said}");
+}
+
+/// Returns whether a file can still be read.
+fn is_read(path: &Path) -> bool {
+    let run = RunFolder::at(path.parent().unwrap());
+    match path.file_name().unwrap().to_str().unwrap() {
+        "comparison.toml" => {
+            let folder = ComparisonFolder::<Study>::open(path.parent().unwrap());
+            folder.is_ok_and(|folder| folder.comparison().is_ok())
+        }
+        "run.toml" => run.spec::<StudyRun>().is_ok(),
+        "status.json" => run.status().is_ok(),
+        name if name.starts_with("provenance") => run.provenance().unwrap().len() == 1,
+        _ => true,
+    }
+}
+
+/// A comparison with a finished run, a failed run, and a run in progress on another host, and its files with strings.
+struct Folder {
+    sandbox: Sandbox,
+    name: String,
+    files: Vec<PathBuf>,
+    finished: PathBuf,
+}
+
+impl Folder {
+    fn new() -> Self {
+        let sandbox = crate::program();
+        let name = format!("made/{EVIL_NAME}");
+        let made = ["compare", "printf '{\"loss\": %s}' {lr}", "--compare", "lr=1,2,3"];
+        let more = ["--metric", "loss", "--seeds", "1", "--plain", "--out", &name];
+        sandbox.run(&[&made[..], &more].concat()).success();
+        let runs = sandbox.runs(&name);
+        let [finished, failed, running] = &runs[..] else { panic!("{runs:?}") };
+        let status = r#"{"state":"failed","reason":"the disk is full","seconds":1.5}"#;
+        fs::write(failed.join("status.json"), status).unwrap();
+        fs::write(running.join("status.json"), r#"{"state":"running","seconds":1.5}"#).unwrap();
+        let progress = r#"{"epoch":1,"phase":"train","done":1,"total":2,"batch_loss":0.5}"#;
+        fs::write(running.join("progress.json"), progress).unwrap();
+        fs::rename(running.join("free-0001"), running.join("lease-0002")).unwrap();
+        let holder = running.join("lease-0002/holder.json");
+        let elsewhere = r#"{"host":"elsewhere","identity":"other","process":1,"beat":1}"#;
+        fs::write(&holder, elsewhere).unwrap();
+        let of_run = |run: &PathBuf| {
+            ["run.toml", "status.json", "provenance-0001.json"].map(|file| run.join(file))
+        };
+        let mut files = vec![sandbox.path(&name).join("comparison.toml"), holder];
+        files.extend(runs.iter().flat_map(of_run));
+        let finished = finished.clone();
+        Self { sandbox, name, files, finished }
+    }
+
+    /// Makes every string evil that can be anything without breaking the comparison; returns the others.
+    fn spoil(&self) -> Vec<(PathBuf, Leaf)> {
+        let mut refused = Vec::new();
+        for file in &self.files {
+            let whole = read(file);
+            let mut evil = whole.clone();
+            for leaf in leaves(&whole) {
+                write(file, &spoiled(&whole, &leaf));
+                // A run belongs to the experiment of its name, and to the settings of its comparison.
+                let keep = ["experiment", "name", "command", "setting"];
+                let is_kept = leaf.iter().any(|key| keep.contains(&key.as_str()));
+                match is_read(file) && !is_kept {
+                    true => evil = spoiled(&evil, &leaf),
+                    false => refused.push((file.clone(), leaf)),
+                }
+            }
+            write(file, &evil);
+            assert!(is_read(file), "{}", file.display());
+        }
+        refused
+    }
+}
+
+/// All strings of a folder are evil at once, so that a comparison of them is shown.
+#[test]
+fn whatever_all_files_of_a_folder_hold_is_shown_as_text() {
+    let folder = Folder::new();
+    let refused = folder.spoil();
+    let (sandbox, here) = (&folder.sandbox, folder.name.as_str());
+    let table = says(sandbox, &["report", here]);
+    // The table shows such a string instead of hiding it.
+    assert!(table.replace("\n  ", " ").contains("the disk is full\\u001b"), "{table}");
+    let list = says(sandbox, &["runs", here]);
+    assert!(list.contains("failed: the disk is full\\u001b"), "{list}");
+    assert_eq!(list.lines().filter(|line| line.starts_with("gelu: ")).count(), 0, "{list}");
+    let scores = format!("{here}/runs.csv");
+    let (out, run) = (format!("{EVIL_NAME}2"), folder.finished.to_str().unwrap());
+    for arguments in [
+        &["runs", "made"][..],
+        &["report", here, "--json", "--out", &out, "--export", "tensorboard"],
+        &["report", here, "--export", "mlflow=http://127.0.0.1:9"],
+        &["watch", here, "--picture", "picture.svg"],
+        &["log", run],
+        &["compare", "true", "--compare", "lr=1,2", "--metric", "loss", "--out", here, "--plain"],
+        &["compare", "true", "--compare", "lr=1,2", "--metric", "loss", "--out", here, "--json"],
+        &["compare", "true", "--compare", "lr=1,2", "--metric", "loss", "--out", here, "--dry-run"],
+        &["submit", "true", "--compare", "lr=1,2", "--metric", "loss", "--out", here],
+        &["verdict", &scores, "--compare", "lr", "--metric", "loss"],
+        &["verdict", &scores, "--compare", EVIL, "--metric", EVIL],
+    ] {
+        says(sandbox, arguments);
+    }
+    // These wait for the run of the other host.
+    for arguments in [&["watch", here, "--plain"][..], &["work", here]] {
+        let mut process = Process::start(&mut sandbox.command(arguments));
+        let mut looks = 0;
+        wait("what it says", || {
+            looks += 1;
+            process.is_over() || looks > 500
+        });
+        assert_text(&format!("{arguments:?}"), process.said().as_bytes());
+    }
+    assert_files(&sandbox.path(here));
+    assert_files(&sandbox.path(&out));
+    assert_text("picture.svg", &fs::read(sandbox.path("picture.svg")).unwrap());
+
+    // Evil values of the other strings are errors, and the messages are text.
+    assert!(refused.len() > 20, "{refused:?}");
+    for (file, leaf) in refused {
+        let whole = read(&file);
+        write(&file, &spoiled(&whole, &leaf));
+        for command in ["report", "runs"] {
+            says(sandbox, &[command, here]);
+        }
+        write(&file, &whole);
+    }
+}
+
+#[test]
+fn the_dashboard_draws_text_alone() {
+    let folder = Folder::new();
+    folder.spoil();
+    let terminal = Terminal::start(&folder.sandbox, &["watch", &folder.name]);
+    terminal.resize(40, 160);
+    terminal.expect(&["q leave"]);
+    for key in ["v", "v", "p", "r", "d", "h", " ", "q"] {
+        terminal.press(key);
+        // Each screen is drawn before the next key, or none of it might be.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    let bytes = terminal.written();
+    assert_eq!(terminal.end().0, 0);
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains("\\u001b]0;evil"), "an evil string is drawn: {text:?}");
+    for evil in ["\u{1b}]0;", "\u{7}", "\u{9b}", "\u{7f}", "\u{202e}", "\u{2066}"] {
+        assert!(!text.contains(evil), "{evil:?} in {text:?}");
+    }
+}
+
+/// The name of a run's folder is also a path. A folder with an impossible name is left out with a message.
+#[test]
+fn folders_of_runs_with_evil_names_are_left_out() {
+    let folder = Folder::new();
+    fs::rename(&folder.finished, folder.finished.with_file_name(EVIL_NAME)).unwrap();
+    let list = says(&folder.sandbox, &["runs", &folder.name]);
+    assert!(list.contains("is no run's folder by its name"), "{list}");
+    says(&folder.sandbox, &["report", &folder.name]);
 }

@@ -5,19 +5,28 @@
 
 mod contents;
 mod cost;
+mod damage;
+mod dashboard;
 mod ending;
+mod exports;
 mod failing;
+mod faults;
 mod hostile;
+mod hosts;
 mod judging;
 mod over;
 mod own_loop;
+mod processes;
 mod quoted;
 mod session;
 mod session_page;
 mod speedruns_page;
 mod surroundings;
+mod terminal;
 mod values;
 mod verdict;
+mod widening;
+mod workers;
 
 use gelu_compare::testing::{Sandbox, assert_generated, command_line};
 use std::path::Path;

@@ -7,11 +7,10 @@ mod support;
 mod cohort;
 mod compare;
 #[cfg(unix)]
+mod cost;
+#[cfg(unix)]
 mod dashboard;
 mod evidence;
-mod exports;
-#[cfg(unix)]
-mod faults;
 mod finding;
 mod foreign;
 #[cfg(unix)]

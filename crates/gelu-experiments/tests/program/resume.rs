@@ -1,4 +1,5 @@
-//! Tests that kill the program and start it again.
+//! Networks of several kinds are the same, to the bit, however often their program was killed. gelu-compare's tests have
+//! what a killed process does to the files of a run.
 
 use crate::support::document::{Document, EpochMetrics};
 use crate::support::{Sandbox, outcomes, results_of, small, snapshot};
@@ -14,14 +15,6 @@ fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
         assert!(Instant::now() < deadline, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
-}
-
-#[test]
-fn killed_and_resumed_runs_end_as_if_never_killed() {
-    let sandbox = Sandbox::new();
-    ends_as_if_never_killed(&sandbox, |out| {
-        small("gelu,relu", "8", &["--dropout", "0.5", "--probe", "--out", out])
-    });
 }
 
 #[test]
@@ -51,7 +44,8 @@ fn the_network_of_the_best_epoch_is_kept_however_often_a_run_was_killed() {
     let best = "selection = \"valid-loss\"\nreported = \"best-epoch\"";
     fs::write(sandbox.path("best.toml"), recipe.replace("selection = \"valid-error\"", best))
         .unwrap();
-    let more = ["--recipe", "best.toml", "--learning-rates", "1e-2", "--dropout", "0", "--out"];
+    let more =
+        ["--recipe", "best.toml", "--learning-rates", "1e-2", "--dropout", "0", "--probe", "--out"];
     ends_as_if_never_killed(&sandbox, |out| small("gelu,relu", "8", &[&more[..], &[out]].concat()));
 
     // The saved network is the one that the table reports, and not that of the last epoch.
@@ -120,138 +114,4 @@ fn ends_as_if_never_killed<'a>(sandbox: &Sandbox, arguments: impl Fn(&'a str) ->
         let checkpoint = left.iter().find(|name| name.to_string_lossy().starts_with("checkpoint"));
         assert_eq!(checkpoint, None, "no checkpoint is left over");
     }
-}
-
-#[test]
-fn half_written_files_are_never_trusted() {
-    let sandbox = Sandbox::new();
-    let arguments = small("gelu", "3", &[]);
-    sandbox.run(&arguments).success();
-    let run = sandbox.runs("results/digits").remove(0);
-    let whole = results_of(&run);
-    let running = "{\"state\":\"running\",\"seconds\":1.0}";
-
-    // A state that a kill can leave: a partial checkpoint in the lease, and a status that says running.
-    fs::remove_file(run.join("model.bpk")).unwrap();
-    fs::remove_file(run.join("outcomes.bin")).unwrap();
-    fs::write(run.join("status.json"), running).unwrap();
-    let free = fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().path());
-    let free = free.into_iter().find(|path| path.to_string_lossy().contains("/free-")).unwrap();
-    fs::create_dir(free.join("3-checkpoint")).unwrap();
-    fs::write(free.join("3-checkpoint/model.bpk"), "half").unwrap();
-    sandbox.run(&arguments).success();
-    assert!(results_of(&run) == whole, "the run is trained anew to the same result");
-
-    // A state that no kill leaves: a complete checkpoint that is damaged.
-    fs::remove_file(run.join("model.bpk")).unwrap();
-    fs::write(run.join("status.json"), running).unwrap();
-    fs::create_dir(run.join("checkpoint-0001")).unwrap();
-    for part in ["model.bpk", "optimizer.bpk", "scheduler.bpk", "metrics.csv"] {
-        fs::write(run.join("checkpoint-0001").join(part), "damaged").unwrap();
-    }
-    sandbox.run(&arguments).success();
-    assert!(results_of(&run) == whole, "a damaged checkpoint is left out");
-}
-
-#[test]
-fn one_damaged_run_stops_nobody() {
-    let sandbox = Sandbox::new();
-    sandbox.run(&small("gelu,relu", "2", &[])).success();
-    let runs = sandbox.runs("results/digits");
-    fs::write(runs[0].join("status.json"), "{\"state\":").unwrap();
-    fs::write(runs[1].join("noise.csv"), "neither,this\n1,2\n").unwrap();
-    for command in [["report", "results/digits"], ["watch", "results/digits"]] {
-        let outcome = sandbox.run(&command);
-        assert_eq!(outcome.code(), 0, "{}", outcome.stderr());
-        let said = outcome.stderr();
-        assert!(said.contains("status.json") && said.contains("noise.csv"), "{said}");
-    }
-    let again = sandbox.run(&small("gelu,relu", "2", &[]));
-    assert_eq!(again.code(), 0, "{}", again.stderr());
-    assert!(!again.stdout().contains("epoch 1/2"), "what is finished stays so: {}", again.stdout());
-}
-
-#[test]
-fn a_run_whose_checkpoints_cannot_be_removed_is_finished_all_the_same() {
-    let sandbox = Sandbox::new();
-    // Slow enough that the following steps come before its end.
-    let arguments =
-        ["compare", "--seeds", "1", "--activations", "gelu", "--epochs", "2", "--plain"];
-    let arguments = [&arguments[..], &["--batch-size", "2", "--out", "out"]].concat();
-    let mut command = sandbox.command(&arguments);
-    let process = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let lease = || Some(sandbox.runs("out").first()?.join("lease-0001"));
-    wait_for("the run to be taken", || {
-        lease().is_some_and(|lease| lease.join("worker.log").exists())
-    });
-    // The program renames files before it deletes them. These files block the new names, so it cannot. There are more
-    // of them than the run uses, and few enough to be written before it ends.
-    let lease = lease().unwrap();
-    for number in 0..400 {
-        fs::write(lease.join(format!("{number}-discarded")), "").unwrap();
-    }
-    let ended = process.wait_with_output().unwrap();
-    let said = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(0), "{said}");
-    let run = sandbox.runs("out").remove(0);
-    let left = run.join("checkpoint-0002");
-    assert!(left.exists(), "the test has not prevented its removal");
-    let warning = "checkpoint-0002: is left over from a run that is complete; remove it";
-    // The warning comes from a command that looks when no process holds the run any more, which may be after the end
-    // of the comparison.
-    let said = sandbox.run(&["report", "out"]).stderr();
-    assert!(said.contains("gelu: warning: ") && said.contains(warning), "{said}");
-    let status = fs::read_to_string(run.join("status.json")).unwrap();
-    assert!(status.contains("finished"), "{status}");
-    let log = fs::read_to_string(run.join("worker.log")).unwrap();
-    assert!(log.contains("cannot remove") && log.contains("checkpoint-0002"), "{log}");
-    // After the user has followed the advice, the warning is gone.
-    for checkpoint in ["checkpoint-0001", "checkpoint-0002"] {
-        fs::remove_dir_all(run.join(checkpoint)).unwrap();
-    }
-    let again = sandbox.run(&arguments);
-    assert_eq!((again.code(), again.stderr().as_str()), (0, ""));
-}
-
-#[test]
-fn another_recipe_into_the_same_folder_is_refused_and_a_wider_one_joins() {
-    let sandbox = Sandbox::new();
-    sandbox.run(&small("gelu", "2", &[])).success();
-    let before = fs::read(sandbox.path("results/digits/comparison.toml")).unwrap();
-    let said = sandbox.run(&small("gelu", "3", &[])).refused(1, "training.epochs is 2 there and 3");
-    assert!(said.contains("--out"), "{said}");
-    sandbox.run(&small("relu", "2", &[])).refused(1, "activation has gelu there");
-    assert_eq!(fs::read(sandbox.path("results/digits/comparison.toml")).unwrap(), before);
-    let wider = sandbox.run(&small("gelu,relu", "2", &["--plain"])).success();
-    assert!(wider.contains("relu lr 0.001 dropout 0.3 seed 1  epoch 2/2"), "{wider}");
-    assert!(!wider.contains("gelu lr 0.001 dropout 0.3 seed 1  epoch"), "{wider}");
-    assert_eq!(sandbox.runs("results/digits").len(), 2);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_termination_request_ends_with_130_and_loses_nothing_finished() {
-    let sandbox = Sandbox::new();
-    let arguments = small("gelu", "5000", &[]);
-    let process = sandbox.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-    let process = process.unwrap();
-    let metrics = || {
-        let run = sandbox.runs("results/digits").into_iter().next()?;
-        fs::read_to_string(run.join("metrics.csv")).ok()
-    };
-    wait_for("the third epoch", || {
-        sandbox.path("results/digits/runs").exists()
-            && metrics().is_some_and(|text| text.lines().count() > 3)
-    });
-    let id = process.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-    let output = process.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("interrupted; everything finished so far is saved in results/digits"),
-        "{said}"
-    );
-    assert!(metrics().unwrap().lines().count() > 3);
-    assert!(sandbox.path("results/digits/results.json").exists());
 }

@@ -96,6 +96,8 @@ mod tests {
         };
         assert_eq!(write(&snapshot, folder.path()).unwrap(), snapshot.runs.len());
         let first = read().unwrap();
+        let has = |text: &[u8]| first.windows(text.len()).any(|part| part == text);
+        assert!(has(b"GELU"), "a setting is named by its label");
         write(&snapshot, folder.path()).unwrap();
         assert_eq!(read().unwrap(), first);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), snapshot.runs.len());
