@@ -149,7 +149,7 @@ fn pictures_are_compared_on_by_their_folder() {
     // The commonest class of twelve test images says nothing of the first five.
     let few = [&asked[..], &["--test-limit", "5", "--out", "few"]].concat();
     let said = sandbox.run(&with(&few, &[])).success();
-    assert!(said.contains("5 test images") && !said.contains("always "), "{said}");
+    assert!(said.contains("5 test examples alone") && !said.contains("always "), "{said}");
     let recipe = sandbox.run(&["recipe", "new", "--images", "photos", "--size", "8"]).success();
     let recipe: toml::Table = recipe.parse().unwrap();
     assert_eq!(recipe["data"]["validation"].as_integer(), Some(12));
