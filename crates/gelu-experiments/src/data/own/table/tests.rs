@@ -373,3 +373,23 @@ fn a_folder_of_tables_is_read_file_by_file() {
             .contains("holds no file that ends in .csv")
     );
 }
+
+#[test]
+fn columns_to_keep_and_to_ignore_are_looked_for_in_each_table_of_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = |column: &str| {
+        let row = |i: usize| format!("{i},{},{}\n", i * i, ["a", "b"][i % 2]);
+        format!("{column},x,c\n{}", (0..40).map(row).collect::<String>())
+    };
+    for column in ["id", "note", "row"] {
+        std::fs::write(folder.path().join(format!("{column}.csv")), table(column)).unwrap();
+    }
+    let [keep, ignore] = ["id", "note"].map(|name| vec![name.to_owned()]);
+    let asked = DataRequest { keep, ignore, ..DataRequest::from("tables") };
+    let set = read_folder(&asked, folder.path()).unwrap();
+    assert!(set.refused.is_empty(), "{:?}", set.refused);
+    let widths: Vec<(&str, usize)> =
+        set.tables.iter().map(|table| (table.name.as_str(), table.width())).collect();
+    // A column that counts the rows is left out unless it is to be kept.
+    assert_eq!(widths, [("id", 2), ("note", 1), ("row", 1)]);
+}
