@@ -1,6 +1,7 @@
 //! The details next to a verdict, which help to check it.
 
-use super::finding::{Finding, Sample, ScoreSummary};
+use super::finding::{Finding, ScoreSummary};
+use super::sample::Sample;
 use super::statistics::{is_skewed, rarest_failure, repeated};
 use super::verdict::Verdict;
 use super::wording::Wording;

@@ -1,6 +1,7 @@
 //! Reasons to doubt that runs are repetitions.
 
-use super::finding::{Finding, Sample};
+use super::finding::Finding;
+use super::sample::Sample;
 
 /// With this number of pairs or more, equal scores are rarely a coincidence of a coarse metric.
 const TELLING: usize = 3;

@@ -1,4 +1,4 @@
-use super::finding::Sample;
+use super::sample::Sample;
 use super::statistics::{Plan, detectable, fewest_seeds, session};
 use super::wording::two_digits;
 use crate::measure::Criterion;

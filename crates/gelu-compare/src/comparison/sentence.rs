@@ -1,7 +1,8 @@
 //! Verdicts as sentences that a person can repeat.
 
 use super::doubt::doubt;
-use super::finding::{Finding, Guard, Sample};
+use super::finding::{Finding, Guard};
+use super::sample::Sample;
 use super::verdict::Verdict;
 use super::wording::{Wording, p_value, percent};
 

@@ -1,12 +1,11 @@
 //! Verdicts over tasks. The unit is a task, with the mean over its seeds.
 
-use super::finding::{Finding, FindingInterval, Sample, Scores};
+use super::finding::{Finding, OverTasks, Scores, TaskEffect};
 use super::rule::Rule;
+use super::sample::Sample;
 use super::statistics::{Plan, signed_rank_p, signed_ranks};
 use super::wording::Wording;
 use crate::measure::Scale;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The scores of a setting and of the baseline at one task, as costs.
@@ -16,36 +15,6 @@ pub struct Task {
     pub name: String,
     /// `[arm, baseline]` by seed.
     pub by_seed: BTreeMap<u64, [f64; 2]>,
-}
-
-/// The difference between a setting and the baseline at one task. It is not a verdict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TaskEffect {
-    /// The task.
-    pub task: String,
-    /// Number of seeds of which both runs are complete.
-    pub seeds: usize,
-    /// The mean of setting − baseline, in the metric's unit; null if a run diverged.
-    pub mean: Option<f64>,
-    /// The mean on the scale that all tasks share, which the verdict is made from.
-    pub on_scale: Option<f64>,
-    /// The 95% interval of the mean, as if this task were the only one.
-    pub interval: Option<FindingInterval>,
-    /// Whether the setting is ahead; null if neither is.
-    pub ahead: Option<bool>,
-}
-
-/// A setting compared with the baseline over several tasks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OverTasks {
-    /// The scale that the differences were brought to.
-    pub scale: Scale,
-    /// Number of tasks in which the setting is ahead.
-    pub ahead: usize,
-    /// The p of the signed ranks of the differences, times the number of comparisons, at most 1.
-    pub signed_rank_p: Option<f64>,
-    /// The effect at each task.
-    pub tasks: Vec<TaskEffect>,
 }
 
 /// Returns the verdict over `tasks`, with the effect at each of them. D_t is the mean difference over the seeds of

@@ -1,8 +1,8 @@
 //! The journal: a record of a program's reports, line by line as they arrive. The run's table of epochs can be
 //! rebuilt from it. A worker that is killed loses none of it.
 
-use super::output::{LineReader, Reading, for_each_line};
-use super::reported_metrics::{Measures, ReportedMetrics};
+use super::output::{LineReader, Measures, Reading, for_each_line};
+use super::reported_metrics::ReportedMetrics;
 use super::{Study, StudyRun};
 use crate::runs::ClaimedRun;
 use crate::{Error, Result};

@@ -1,7 +1,6 @@
 //! Reads a program's output: measures, and lines for the log.
 
 use super::json::{self, Leaf};
-use super::reported_metrics::Measures;
 use super::{Pattern, Study};
 use crate::names::excerpt;
 use crate::scores::number::number;
@@ -111,6 +110,9 @@ pub(super) enum Reading {
     /// Any other text, as written: `null`.
     Other(String),
 }
+
+/// The measures in a line.
+pub(super) type Measures = Vec<(String, Reading)>;
 
 /// Reads measures from lines.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The epochs that a program reports.
 
-use super::output::Reading;
+use super::output::{Measures, Reading};
 use crate::measure::EpochMetrics;
 
 /// The reported epochs, in order and without gaps. Each `epoch` that is larger than the one before begins a new
@@ -19,9 +19,6 @@ pub(super) struct ReportedMetrics {
     /// The required measures whose last report was not a number, with the reported text.
     missing: Vec<(String, String)>,
 }
-
-/// The measures in a line.
-pub(super) type Measures = Vec<(String, Reading)>;
 
 impl ReportedMetrics {
     /// Creates an empty value. `required` are the measures that must be finite numbers.

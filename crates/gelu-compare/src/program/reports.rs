@@ -1,8 +1,8 @@
 //! A program's reports, and explanations for missing ones.
 
 use super::Study;
-use super::output::LineReader;
-use super::reported_metrics::{Measures, ReportedMetrics};
+use super::output::{LineReader, Measures};
+use super::reported_metrics::ReportedMetrics;
 use crate::measure::EpochMetrics;
 use crate::names::printable;
 use crate::suggestion::did_you_mean;

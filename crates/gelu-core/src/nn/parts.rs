@@ -26,11 +26,19 @@ impl Names {
     }
 }
 
+#[cfg(feature = "std")]
+std::thread_local! {
+    /// The names that modules use for their parts, or none if they present themselves as they are. Burn's walks pass no
+    /// message to the modules that they visit, so a thread-local variable does.
+    pub(super) static NAMES: core::cell::RefCell<Option<Names>> =
+        const { core::cell::RefCell::new(None) };
+}
+
 /// Returns the names that modules have to use for their parts, or `None` if this thread does not walk an
 /// `Unfused`.
 pub(super) fn names() -> Option<Names> {
     #[cfg(feature = "std")]
-    return super::unfused::names();
+    return NAMES.with_borrow(Clone::clone);
     #[cfg(not(feature = "std"))]
     None
 }

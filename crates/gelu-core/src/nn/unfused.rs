@@ -1,21 +1,8 @@
-use super::parts::Names;
+use super::parts::{NAMES, Names};
 use alloc::string::String;
 use burn::module::{Devices, Module, ModuleMapper, ModuleVisitor};
 use burn::tensor::Device;
 use burn_core as burn;
-use core::cell::RefCell;
-use std::thread_local;
-
-thread_local! {
-    /// The names that modules use for their parts, or none if they present themselves as they are. Burn's walks pass no
-    /// message to the modules that they visit, so a thread-local variable does.
-    static NAMES: RefCell<Option<Names>> = const { RefCell::new(None) };
-}
-
-/// Returns the names of the current walk if this thread walks an [`Unfused`].
-pub(super) fn names() -> Option<Names> {
-    NAMES.with_borrow(Clone::clone)
-}
 
 /// A view of a model with its fused layers separated. With it, a network whose layers were replaced by fused layers
 /// loads the same records as before.

@@ -219,31 +219,6 @@ pub fn load(asked: &DataRequest, folder: Option<&Path>) -> Result<DataSet> {
     Ok(data)
 }
 
-/// Returns the error for a file where the data set is a folder of files, with advice.
-pub(crate) fn file_for_folder(name: &str, place: &Path) -> Error {
-    let file = place.display();
-    let extension = place.extension().and_then(|text| text.to_str()).unwrap_or_default();
-    let advice = match extension.to_ascii_lowercase().as_str() {
-        "csv" | "tsv" | "tab" | "parquet" | "xlsx" | "npz" => format!(
-            "a table of your own is compared on by `gelu compare --csv {file} --target COLUMN`; \
-             `gelu data info csv --data {file} --target COLUMN` says how it is read"
-        ),
-        "txt" | "md" => {
-            format!("a text of your own is read by `gelu compare char-gpt --data {file}`")
-        }
-        _ => "name the folder that holds its files".to_owned(),
-    };
-    let problem = match name {
-        "digits" => "is a file, and the built-in digits are read from none".to_owned(),
-        "pictures" => "is a file, and images are read from folders, one for each class".to_owned(),
-        "idx" => {
-            "is a file, and idx stands for a folder with four files as MNIST has them".to_owned()
-        }
-        _ => format!("is a file, and {name} is a folder of files"),
-    };
-    Error::data(place, gelu_compare::error::Place::File, problem, advice)
-}
-
 fn drawn_digits() -> Result<DataSet> {
     let sizes = [digits::TRAIN, digits::TEST].map(|size| (size as u64).to_le_bytes());
     let key = Key::new("digits", digits::VERSION).with(&sizes.concat());

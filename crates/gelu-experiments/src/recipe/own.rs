@@ -1,7 +1,7 @@
 //! Creates recipes for the user's own data, as text to read and edit.
 
 use super::Recipe;
-use crate::data::catalogue::file_for_folder;
+use crate::data::own::checks::file_for_folder;
 use crate::data::own::checks::name_of;
 use crate::data::pictures::Folders;
 use crate::data::{DataRequest, Table, TableSet, Target, own};

@@ -1,5 +1,5 @@
-use super::interface::InputReader;
-use super::presentation::Whitening;
+use super::input_reader::InputReader;
+use super::whitening::Whitening;
 use crate::data::prepared::{Key, store};
 use crate::data::tweets::WordVectors;
 use crate::data::{WindowReader, WindowSet};

@@ -7,6 +7,7 @@ mod checks;
 mod cohort;
 mod decayed;
 mod evaluate;
+mod input_reader;
 mod interface;
 mod large_reader;
 mod learned;
@@ -22,10 +23,12 @@ mod run;
 mod splits;
 #[cfg(test)]
 mod twins;
+mod whitening;
 
 pub use cohort::{can_join, cohort_size, join, train_together};
 pub use evaluate::{Score, evaluate_split};
-pub use interface::{InputReader, Interface, Shape};
+pub use input_reader::InputReader;
+pub use interface::{Interface, Shape};
 pub use learned::{LearnedGelu, Spread, learned_gelus};
 pub use network::Network;
 pub use noise::{UnderNoise, measure_noise};

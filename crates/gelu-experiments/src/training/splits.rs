@@ -1,4 +1,5 @@
-use super::interface::{InputReader, Interface, Shape};
+use super::input_reader::InputReader;
+use super::interface::{Interface, Shape};
 use super::large_reader::{LargeReader, reader_of};
 use super::presentation::Presentation;
 use crate::data::own::table::TableParts;

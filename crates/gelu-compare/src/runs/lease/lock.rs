@@ -1,4 +1,3 @@
-use super::holder::{Holder, to_json};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ pub(super) enum Refused {
 pub(super) fn lock(
     state: &Path,
     generation: u32,
-    taker: &Holder,
+    taker: &[u8],
 ) -> std::result::Result<Option<File>, Refused> {
     let path = lock_path(state, generation);
     let options = OpenOptions::new().create(true).truncate(false).write(true).open(path);
@@ -28,7 +27,7 @@ pub(super) fn lock(
     match file.try_lock() {
         Ok(()) => {
             // Only a hint. Without it, the next taker waits longer if this one dies.
-            let _ = file.write_all(&to_json(taker));
+            let _ = file.write_all(taker);
             Ok(Some(file))
         }
         Err(TryLockError::WouldBlock) => Err(Refused::Busy),

@@ -132,7 +132,7 @@ impl Lease {
             process: std::process::id(),
             beat: 0,
         };
-        let lock = match lock(&path, next.generation, &holder) {
+        let lock = match lock(&path, next.generation, &to_json(&holder)) {
             Ok(lock) => lock,
             // Another process on this host is about to take it, or has just taken it.
             Err(Refused::Busy) => return Ok(Claim::Busy(None)),

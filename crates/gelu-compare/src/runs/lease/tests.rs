@@ -97,7 +97,7 @@ fn a_lease_whose_taker_died_between_two_steps_is_taken_at_once() {
     drop(lease);
     // The state after a process of this host died between taking the lease and naming itself as the holder.
     let taker = Holder { host: host::name(), identity: host::identity(), process: 1, beat: 0 };
-    let lock = lock(&free, 2, &taker).ok().unwrap();
+    let lock = lock(&free, 2, &to_json(&taker)).ok().unwrap();
     fs::rename(&free, &held).unwrap();
     assert!(claimed(folder.path(), &mut Watch::default()).is_none(), "it lives");
     assert_eq!(holder(folder.path(), SILENCE).unwrap(), Some(taker));
@@ -109,7 +109,7 @@ fn a_lease_whose_taker_died_between_two_steps_is_taken_at_once() {
     let (free, held) = (folder.path().join("free-0003"), folder.path().join("lease-0004"));
     let elsewhere =
         Holder { identity: "elsewhere".to_owned(), host: host::name(), process: 1, beat: 0 };
-    drop(self::lock(&free, 4, &elsewhere).ok().unwrap());
+    drop(self::lock(&free, 4, &to_json(&elsewhere)).ok().unwrap());
     fs::rename(&free, &held).unwrap();
     assert!(claimed(folder.path(), &mut Watch::default()).is_none());
 }

@@ -51,3 +51,28 @@ mod tests {
         assert!(check_classes(Path::new("t"), MOST_CLASSES).is_ok());
     }
 }
+
+/// Returns the error for a file where the data set is a folder of files, with advice.
+pub(crate) fn file_for_folder(name: &str, place: &Path) -> Error {
+    let file = place.display();
+    let extension = place.extension().and_then(|text| text.to_str()).unwrap_or_default();
+    let advice = match extension.to_ascii_lowercase().as_str() {
+        "csv" | "tsv" | "tab" | "parquet" | "xlsx" | "npz" => format!(
+            "a table of your own is compared on by `gelu compare --csv {file} --target COLUMN`; \
+             `gelu data info csv --data {file} --target COLUMN` says how it is read"
+        ),
+        "txt" | "md" => {
+            format!("a text of your own is read by `gelu compare char-gpt --data {file}`")
+        }
+        _ => "name the folder that holds its files".to_owned(),
+    };
+    let problem = match name {
+        "digits" => "is a file, and the built-in digits are read from none".to_owned(),
+        "pictures" => "is a file, and images are read from folders, one for each class".to_owned(),
+        "idx" => {
+            "is a file, and idx stands for a folder with four files as MNIST has them".to_owned()
+        }
+        _ => format!("is a file, and {name} is a folder of files"),
+    };
+    Error::data(place, Place::File, problem, advice)
+}

@@ -9,11 +9,10 @@ pub mod table;
 
 pub use asked::DataRequest;
 
-use super::catalogue::file_for_folder;
 use super::prepared::{Key, prepared};
 use super::{DataKind, DataSet, DataSetInfo, mnist, pictures};
 use crate::{Error, Result};
-use checks::name_of;
+use checks::{file_for_folder, name_of};
 use gelu_compare::error::Place;
 use std::path::Path;
 
