@@ -2,13 +2,7 @@
 
 use crate::arithmetic::{Double, Rounded};
 use crate::functions::Function;
-#[cfg(feature = "loops")]
-use crate::functions::Kind;
-#[cfg(feature = "loops")]
-use crate::kernel::{self, Loop, Quantity};
-#[cfg(feature = "loops")]
-use crate::level::Level;
-use crate::storage::sealed::Sealed;
+use crate::sealed::Sealed;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// A type that computation is done in: `f32` or `f64`.
@@ -38,12 +32,6 @@ pub trait Float:
     /// Returns the derivative of `F` at this number.
     #[doc(hidden)]
     fn derivative<F: Function, const FUSED: bool>(self, parameter: f64) -> Self;
-
-    /// Returns the loop over slices, or `None` if there is none. This method compiles the loops of both
-    /// types in this crate, so that other crates need not compile all functions again.
-    #[cfg(feature = "loops")]
-    #[doc(hidden)]
-    fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>>;
 }
 
 impl Float for f32 {
@@ -71,11 +59,6 @@ impl Float for f32 {
             F::derivative(Rounded(f64::from(self)), parameter).0 as f32
         }
     }
-
-    #[cfg(feature = "loops")]
-    fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>> {
-        kernel::pick(kind, quantity, level)
-    }
 }
 
 impl Float for f64 {
@@ -94,10 +77,5 @@ impl Float for f64 {
     #[inline(always)]
     fn derivative<F: Function, const FUSED: bool>(self, parameter: f64) -> Self {
         F::derivative(Double(self), parameter).0
-    }
-
-    #[cfg(feature = "loops")]
-    fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>> {
-        kernel::pick(kind, quantity, level)
     }
 }

@@ -66,8 +66,27 @@ impl<E> Arguments<E> {
 /// A loop over slices of whole blocks, compiled for one level. The number is the function's parameter.
 pub(crate) type Loop<E> = unsafe fn((Arguments<E>, f64));
 
+/// A type whose loops over slices this crate compiles, so that other crates need not compile all functions again.
+pub trait Loops: Float {
+    /// Returns the loop, or `None` if there is none.
+    #[doc(hidden)]
+    fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>>;
+}
+
+impl Loops for f32 {
+    fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>> {
+        pick(kind, quantity, level)
+    }
+}
+
+impl Loops for f64 {
+    fn loop_of(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<Self>> {
+        pick(kind, quantity, level)
+    }
+}
+
 /// Returns a function's loop for a level, or `None` if the function has no loop for both quantities of a gate.
-pub(crate) fn pick<E: Float>(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<E>> {
+fn pick<E: Float>(kind: Kind, quantity: Quantity, level: Level) -> Option<Loop<E>> {
     Some(match quantity {
         Quantity::Value => kind.with(Pick::<E, VALUE>::of(level)),
         Quantity::Derivative => kind.with(Pick::<E, DERIVATIVE>::of(level)),
@@ -159,7 +178,7 @@ pub(crate) struct Kernel<E> {
     run: Loop<E>,
 }
 
-impl<E: Float> Kernel<E> {
+impl<E: Loops> Kernel<E> {
     pub(crate) fn new(quantity: Quantity, unit: Unit, level: Level) -> Self {
         Self::try_new(quantity, unit, level).expect("only both at once may have no loop")
     }
@@ -257,7 +276,7 @@ pub(crate) enum GateKernel<E> {
     Each(Kernel<E>, Kernel<E>),
 }
 
-impl<E: Float> GateKernel<E> {
+impl<E: Loops> GateKernel<E> {
     pub(crate) fn new(unit: Unit, level: Level) -> Self {
         let kernel = |quantity| Kernel::new(quantity, unit, level);
         match Kernel::try_new(Quantity::GateBoth, unit, level) {
@@ -294,7 +313,7 @@ mod tests {
     use alloc::vec::Vec;
 
     /// Asserts that one loop for both quantities and two separate loops give bit-identical results.
-    fn assert_the_same<E: Float>(unit: Unit, level: Level, length: usize, bits: fn(E) -> u64) {
+    fn assert_the_same<E: Loops>(unit: Unit, level: Level, length: usize, bits: fn(E) -> u64) {
         let number = |i: usize, scale: f64| E::from_f64((i as f64 * 0.737).sin() * scale);
         let gates: Vec<E> = (0..length).map(|i| number(i, 30.0)).collect();
         let factors: Vec<E> = (0..length).map(|i| number(i + 5, 1.5)).collect();

@@ -81,6 +81,7 @@ mod pass;
 #[allow(unsafe_code, reason = "an instruction of the processor")]
 pub mod prefetch;
 pub mod random;
+mod sealed;
 #[allow(unsafe_code, reason = "threads write ranges of one slice")]
 mod shared_slice;
 #[cfg(feature = "loops")]

@@ -1,25 +1,21 @@
 //! Types that numbers are stored in.
 
 use crate::float::Float;
+#[cfg(feature = "loops")]
+use crate::kernel::Loops;
+use crate::sealed::Sealed;
 #[cfg(feature = "half")]
 use half::{bf16, f16};
 
-/// Seals [`Storage`](super::Storage), because loops rely on what a type's implementation states.
-pub(crate) mod sealed {
-    pub trait Sealed {}
-
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-    #[cfg(feature = "half")]
-    impl Sealed for half::bf16 {}
-    #[cfg(feature = "half")]
-    impl Sealed for half::f16 {}
-}
-
 /// A type that numbers are stored in: `f32`, `f64`, and with the feature `half` also `f16` and
 /// `bf16`.
-pub trait Storage: sealed::Sealed + Copy + Send + Sync + 'static {
+pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// The type that computation is done in: f32 for types of 16 bits.
+    #[cfg(feature = "loops")]
+    type Float: Float + Loops;
+
+    /// The type that computation is done in: f32 for types of 16 bits.
+    #[cfg(not(feature = "loops"))]
     type Float: Float;
 
     /// Whether the storage type and the computation type are the same.

@@ -1,7 +1,8 @@
 use crate::Trainable;
 use crate::batch_metrics::LOSS;
 use crate::flags::Flags;
-use crate::learn::{FinishedRun, RunContext, log, train_run};
+use crate::learn::{FinishedRun, RunContext, train_run};
+use crate::log::log;
 use crate::networks::{Networks, check_outcomes, parse_outcomes, set_outcomes};
 use crate::session::RunOptions;
 use crate::{Error, ModelOutput, Result, Run, Training, environment};

@@ -1,5 +1,4 @@
 use crate::checkpoint::{BEST, PARTS, of_reported};
-use crate::epochs::Measured;
 use crate::networks::{OUTCOMES, Outcomes, TestGroups, outcomes_to_bytes};
 use crate::randomness::{Purpose, device_seed};
 use crate::{Confusion, Error, Result};
@@ -44,6 +43,9 @@ pub struct RunOptions {
     /// them.
     pub higher: Vec<String>,
 }
+
+/// The results of measuring after an epoch.
+pub(crate) type Measured = (EpochMetrics, Tested);
 
 /// The results of the test examples, if the run saves them.
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 use super::Beginner;
 use crate::checkpoint::{Metadata, Parts, Records};
-use crate::epochs::{EpochByEpoch, Measured};
+use crate::epochs::EpochByEpoch;
 use crate::learn::check_fit;
 use crate::randomness::{Purpose, device_seed};
-use crate::session::{Session, Tested};
+use crate::session::{Measured, Session, Tested};
 use crate::split_metrics::MetricSums;
 use crate::training::{Prepared, check_rate};
 use crate::{Error, ModelOutput, Result, Trainable, Training, numbered};

@@ -1,7 +1,8 @@
 //! Steps that are recorded once and replayed, where network and device can: with the bits of eager steps.
 
 use super::EpochByEpoch;
-use crate::learn::log;
+use crate::capture::{Capture, Form, Steps, gradients};
+use crate::log::log;
 use crate::split_metrics::MetricSums;
 use crate::training::check_rate;
 use crate::{BatchMetrics, Error, ModelOutput, Result, Trainable};
@@ -18,113 +19,6 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 type Input<M> = <M as InferenceStep>::Input;
-
-/// What a training says of captured steps: how they are made of its batches.
-#[derive(Clone, Copy)]
-pub(crate) struct Capture<M: Trainable> {
-    begin: fn(&Device) -> Box<dyn Steps<M>>,
-    copied: fn(&Input<M>) -> Input<M>,
-    is_like: fn(&Input<M>, &Input<M>) -> bool,
-}
-
-impl<M: Trainable> Capture<M>
-where
-    Input<M>: FixedBatch,
-{
-    pub(crate) fn new() -> Self {
-        Self {
-            begin: |device| Box::new(CapturedStep::<Input<M>, BatchMetrics>::new(device)),
-            copied: Input::<M>::copied,
-            is_like: Input::<M>::is_like,
-        }
-    }
-}
-
-/// What the steps of a training are like.
-#[derive(Clone, Copy)]
-pub(super) struct Form {
-    pub(super) clip_norm: Option<f64>,
-    /// Whether all metrics of a batch are wanted, or its loss alone.
-    pub(super) all_metrics: bool,
-}
-
-/// Makes the steps of a training in memory that stays.
-pub(super) trait Steps<M: Trainable> {
-    /// Makes a step: what is measured of the batch, in memory of its own.
-    fn step(
-        &mut self,
-        learner: &mut Learner<M>,
-        form: Form,
-        batch: Input<M>,
-    ) -> std::result::Result<BatchMetrics, NotCaptured>;
-
-    /// Why the device records nothing, where that has turned out.
-    fn unsupported(&self) -> Option<NotCaptured>;
-}
-
-impl<M: Trainable> Steps<M> for CapturedStep<Input<M>, BatchMetrics>
-where
-    Input<M>: FixedBatch,
-{
-    fn step(
-        &mut self,
-        learner: &mut Learner<M>,
-        form: Form,
-        batch: Input<M>,
-    ) -> std::result::Result<BatchMetrics, NotCaptured> {
-        Ok(self.step(&mut Learning { learner, form }, batch)?.copied())
-    }
-
-    fn unsupported(&self) -> Option<NotCaptured> {
-        self.unsupported().cloned()
-    }
-}
-
-/// A learner whose learning rate has been stepped already.
-struct Learning<'a, M: Trainable> {
-    learner: &'a mut Learner<M>,
-    form: Form,
-}
-
-impl<M: Trainable> Recordable for Learning<'_, M>
-where
-    Input<M>: FixedBatch,
-{
-    type Batch = Input<M>;
-    type Output = BatchMetrics;
-    type Model = M;
-
-    fn model(&self) -> M {
-        self.learner.model()
-    }
-
-    fn gradients(&mut self, batch: Input<M>) -> (GradientsParams, BatchMetrics) {
-        gradients(self.learner, self.form, batch)
-    }
-
-    fn update(&mut self, gradients: GradientsParams) {
-        self.learner.optimizer_step(gradients);
-    }
-}
-
-/// The gradients of a batch, clipped, and what is measured of it.
-fn gradients<M: Trainable>(
-    learner: &Learner<M>,
-    form: Form,
-    batch: Input<M>,
-) -> (GradientsParams, BatchMetrics) {
-    let output = learner.train_step(batch);
-    let gradients = match form.clip_norm {
-        Some(largest) => clip_by_global_norm(output.grads, &learner.model(), largest),
-        None => output.grads,
-    };
-    let mut metrics = match form.all_metrics {
-        true => output.item.measure(),
-        false => output.item.measure_loss(),
-    };
-    metrics.take_loss();
-    (gradients, metrics)
-}
 
 /// Steps of each way that a trial makes: three before the recording, and four replays.
 const TRIED: u64 = 7;

@@ -1,11 +1,11 @@
 //! Measures the splits after an epoch.
 
-use super::{EpochByEpoch, Events, Measured};
+use super::{EpochByEpoch, Events};
 use crate::Confusion;
 use crate::batch_metrics::LOSS;
 use crate::metrics::Recording;
 use crate::probe::probe;
-use crate::session::Tested;
+use crate::session::{Measured, Tested};
 use crate::split_metrics::{MetricSums, SplitMetrics, unreadable};
 use crate::training::{Further, MeasuredSplits};
 use crate::{Error, ModelOutput, Result, Trainable};

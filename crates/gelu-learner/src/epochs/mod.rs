@@ -9,12 +9,12 @@ mod display;
 mod measure;
 mod train;
 
-pub(crate) use captured::Capture;
 pub use measure::{evaluate, read_bools};
 
+use crate::capture::{Capture, Steps as CapturedSteps};
 use crate::checkpoint::Parts;
-use crate::learn::log;
-use crate::session::{Session, Tested};
+use crate::log::log;
+use crate::session::Session;
 use crate::training::{MeasuredSplits, Steps};
 use crate::{EarlyStopping, Result, Trainable};
 use burn::optim::ModuleOptimizer;
@@ -24,7 +24,6 @@ use burn::train::{
     Learner, LearnerEvent, SupervisedLearningStrategy, SupervisedTrainingEventProcessor,
     TrainLoader, TrainingComponents, ValidLoader,
 };
-use captured::Steps as CapturedSteps;
 use gelu_compare::measure::EpochMetrics;
 use gelu_compare::runs::{RunStatus, Spec};
 use std::sync::Arc;
@@ -160,6 +159,3 @@ impl<M: Trainable, S: Spec> EpochByEpoch<M, S> {
         Ok(strategy.should_stop(&all))
     }
 }
-
-/// The results of measuring after an epoch.
-pub(crate) type Measured = (EpochMetrics, Tested);

@@ -12,11 +12,11 @@ mod redirected_stderr;
 pub use finished::FinishedRun;
 
 use crate::checkpoint::verify;
+use crate::log::log;
 use crate::session::{RunOptions, Session};
 use crate::{Error, Result, Trainable, Training};
 use burn::tensor::Device;
 pub(crate) use finished::finish;
-use gelu_compare::output::complain;
 use gelu_compare::runs::{Checkpoint, ClaimedRun, Environment, RunStatus, Spec};
 use gelu_compare::worker::Control;
 use launch::carry_out;
@@ -126,11 +126,6 @@ fn sound_checkpoint<S: Spec>(run: &ClaimedRun<S>) -> Result<Option<Checkpoint>> 
             }
         }
     }
-}
-
-/// Writes `line` into the run's log.
-pub fn log<S: Spec>(line: &str) {
-    complain(&format!("{}: {line}\n", S::TOOL));
 }
 
 /// Returns the number of threads that a run may use.

@@ -5,7 +5,7 @@ mod prepared;
 
 pub(crate) use prepared::{Further, MeasuredSplits, Prepared, Steps, check_rate};
 
-use crate::epochs::Capture;
+use crate::capture::Capture;
 use crate::loader::BatchSource;
 use crate::metrics::{RecordedMetrics, Recorder};
 use crate::{EarlyStopping, Trainable};

@@ -2,8 +2,8 @@
 
 use super::display::registered;
 use super::{Input, OnEpoch, Probes, Register, Training};
+use crate::capture::Capture;
 use crate::checkpoint::{ATTACHED, CLASS_NAMES, Metadata};
-use crate::epochs::Capture;
 use crate::loader::{BatchSource, Order, refuse};
 use crate::metrics::Recorder;
 use crate::{EarlyStopping, ModelOutput, Result, Trainable};
