@@ -335,4 +335,19 @@ mod tests {
         assert!(error.contains("larger than 64 MiB"), "{error}");
         assert_eq!(read_bytes(&folder.path().join("none")).unwrap(), None);
     }
+
+    #[test]
+    fn two_strange_texts_are_as_strange_as_one() {
+        for strange in 0..3 {
+            let text = |index| if index < strange { "a\u{7}" } else { "a" };
+            let list = json!([text(0), text(1)]);
+            let (mut list, mut fields) = (list.clone(), json!({ "x": list[0], "y": list[1] }));
+            assert_eq!(make_printable(&mut list), strange > 0, "{strange}");
+            assert_eq!(make_printable(&mut fields), strange > 0, "{strange}");
+            for shown in list.as_array().unwrap().iter().chain(fields.as_object().unwrap().values())
+            {
+                assert!(!shown.as_str().unwrap().contains('\u{7}'), "{shown}");
+            }
+        }
+    }
 }

@@ -150,4 +150,16 @@ mod tests {
             assert_eq!(labels.len(), 3, "{labels:?}");
         }
     }
+
+    #[test]
+    fn an_epoch_in_the_middle_is_named_where_it_is_one_or_nearly_one() {
+        for (ends, named) in [
+            ([1.0, 9.0], &["1", "5", "9"][..]),
+            ([1.0, 10.0], &["1", "10"]),
+            ([90.0, 101.0], &["90", "101"]),
+            ([1.0, 22.0], &["1", "12", "22"]),
+        ] {
+            assert_eq!(epochs(ends), named);
+        }
+    }
 }

@@ -280,4 +280,28 @@ mod tests {
         let error = send(&example(), Path::new("."), "http://127.0.0.1:9").unwrap_err().to_string();
         assert!(error.contains("MLflow at http://127.0.0.1:9 did not find"), "{error}");
     }
+
+    #[test]
+    fn settings_are_named_by_their_columns_and_definitions() {
+        let snapshot = example();
+        let all = settings(&snapshot, &snapshot.runs[1]);
+        let value = |key: &str| {
+            let found = all.iter().find(|setting| setting["key"] == key);
+            found.unwrap_or_else(|| panic!("{key}: {all:?}"))["value"].as_str().unwrap().to_owned()
+        };
+        for (key, expected) in [
+            ("activation", "ReLU"),
+            ("activation_definition", "relu"),
+            ("learning_rate", "0.001"),
+            ("dropout", "0"),
+            ("seed", "1"),
+            ("stage", "only"),
+            ("data", "digits"),
+            ("device", "flex"),
+            ("epochs", "12"),
+        ] {
+            assert_eq!(value(key), expected, "{key}");
+        }
+        assert_eq!(all.len(), 9);
+    }
 }

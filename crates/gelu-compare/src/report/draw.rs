@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(spanned(&points, false), ((1.0, 4.0), (9.0, 31.0)));
         assert_eq!(spanned(&[(1.0, 1.0), (3.0, 41.0)], false), ((1.0, 3.0), (0.0, 43.0)));
         assert_eq!(spanned(&[(-2.0, -10.0), (2.0, 10.0)], false), ((-2.0, 2.0), (-11.0, 11.0)));
-        assert_eq!(spanned(&[(1.0, 0.5)], false), ((1.0, 2.0), (0.499, 0.501)));
+        assert_eq!(spanned(&[(1.0, 0.5)], false), ((1.0, 2.0), (0.4995, 0.5005)));
         let ((start, end), (low, high)) = spanned(&points, true);
         assert_eq!((start, end), (1.0, 4.0));
         assert!((low - 10.0 / 1.15).abs() < 1e-12 && (high - 34.5).abs() < 1e-12, "{low} {high}");

@@ -314,4 +314,23 @@ mod tests {
     fn numbers_on_an_axis_are_round() {
         assert_eq!([step(6.0), step(7.0), step(20.0), step(0.0375)], [1.0, 2.0, 5.0, 0.01]);
     }
+
+    #[test]
+    fn the_title_is_in_the_middle_and_a_background_has_the_height_of_its_text() {
+        let mut forest = forest();
+        let text = svg(&forest);
+        let title = text.split("Digits: verdicts").next().unwrap();
+        let [.., middle] = numbers(title, "<text", "x")[..] else { panic!("{title}") };
+        assert_eq!(middle, f64::from(units(WIDTH)) / 2.0);
+        let heights = |forest: &Forest| {
+            let text = svg(forest);
+            let papers = text.split("<rect").filter(|rect| rect.contains(r##"fill="#FFFFFF""##));
+            let papers: String = papers.map(|paper| format!("<rect{paper}")).collect();
+            // The first one is below the whole figure.
+            numbers(&papers, "<rect", "height")[1..].to_vec()
+        };
+        assert_eq!(heights(&forest), [f64::from(units(21)); 2]);
+        forest.panels[0].rows[0].label = "a name that leaves no room for words beside it".into();
+        assert_eq!(heights(&forest), [f64::from(units(21 + LINE)), f64::from(units(21))]);
+    }
 }

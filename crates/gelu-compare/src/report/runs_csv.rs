@@ -130,7 +130,7 @@ mod tests {
         let last = snapshot.runs[0].epochs.last().unwrap();
         assert!(
             first.contains(&format!(
-                ",12,{},{},",
+                ",12,true,{},{},",
                 last.get("batch_loss").unwrap(),
                 last.get("train_loss").unwrap()
             )),

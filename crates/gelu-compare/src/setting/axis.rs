@@ -70,7 +70,7 @@ impl PartialEq for Label {
 }
 
 /// The columns of axes whose names are also those of other columns, or of entries of the JSON document.
-pub(crate) const COLUMNS: [&str; 51] = [
+pub(crate) const COLUMNS: [&str; 52] = [
     "axis_alpha",
     "axis_alpha_spent",
     "axis_arithmetics",
@@ -79,6 +79,7 @@ pub(crate) const COLUMNS: [&str; 51] = [
     "axis_baseline_scores",
     "axis_best_epoch",
     "axis_better",
+    "axis_counts",
     "axis_data",
     "axis_decided_after",
     "axis_details",

@@ -1,5 +1,6 @@
 use super::audio::Analysis;
 use super::cifar::{self, Cifar};
+use super::own::checks::file_for_folder;
 use super::prepared::{Key, prepared};
 use super::{
     DataKind, DataRequest, DataSet, DataSetInfo, ImageSet, PointSet, corpus, data_home, digits,

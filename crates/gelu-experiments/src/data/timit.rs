@@ -298,6 +298,25 @@ mod tests {
     }
 
     #[test]
+    fn a_made_up_tree_has_as_many_speakers_as_names_and_no_more() {
+        for (train, validation, test) in
+            [(0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, CORE_TEST.len() + 1), (998, 2, 1)]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let problem = write_synthetic(folder.path(), Speakers { train, validation, test });
+            let problem = problem.unwrap_err().to_string();
+            assert!(problem.contains("1 to 24 test speakers and 1 to 999 others"), "{problem}");
+        }
+        let all = Speakers { train: 1, validation: 1, test: CORE_TEST.len() };
+        let folder = tempfile::tempdir().unwrap();
+        write_synthetic(folder.path(), all).unwrap();
+        let regions = fs::read_dir(folder.path().join("TEST")).unwrap().map(|entry| entry.unwrap());
+        let speakers = regions.flat_map(|region| fs::read_dir(region.path()).unwrap());
+        let names = speakers.map(|speaker| speaker.unwrap().file_name().into_string().unwrap());
+        assert_eq!(names.filter(|name| CORE_TEST.contains(&name.as_str())).count(), 24);
+    }
+
+    #[test]
     fn the_core_test_set_is_two_men_and_a_woman_of_each_region() {
         let sexes: String = CORE_TEST.iter().filter_map(|name| name.chars().next()).collect();
         assert_eq!(sexes, "MMF".repeat(8));

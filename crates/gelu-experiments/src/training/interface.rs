@@ -3,7 +3,7 @@
 use super::input_reader::InputReader;
 use super::large_reader::LargeReader;
 use super::presentation::Presentation;
-use crate::data::{Images, Points, Rows, Samples, pictures};
+use crate::data::{Images, Points, Rows, Samples, WindowReader, pictures};
 use crate::{Error, Result};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,8 @@
 //! Prediction with a trained network.
 
 use super::evaluate::{evaluate_split, measuring_loader};
-use super::interface::{InputReader, Interface, numbered};
+use super::input_reader::InputReader;
+use super::interface::{Interface, numbered};
 use super::large_reader::LargeReader;
 use super::network::Network;
 use super::run::load_model;

@@ -5,16 +5,13 @@ use crate::capture::{Capture, Form, Steps, gradients};
 use crate::log::log;
 use crate::split_metrics::MetricSums;
 use crate::training::check_rate;
-use crate::{BatchMetrics, Error, ModelOutput, Result, Trainable};
+use crate::{BatchMetrics, Error, Result, Trainable};
 use burn::module::{ModuleMapper, ModuleVisitor, Param};
-use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 use burn::train::{InferenceStep, Learner, ValidLoader};
 use gelu_compare::runs::Spec;
 use gelu_core::random::{Key, note_keys, play_keys};
-use gelu_training::{
-    CapturedStep, FixedBatch, NotCaptured, Recordable, can_record, clip_by_global_norm,
-};
+use gelu_training::{FixedBatch, NotCaptured, can_record};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 

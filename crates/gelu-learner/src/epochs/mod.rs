@@ -14,7 +14,7 @@ pub use measure::{evaluate, read_bools};
 use crate::capture::{Capture, Steps as CapturedSteps};
 use crate::checkpoint::Parts;
 use crate::log::log;
-use crate::session::Session;
+use crate::session::{Session, Tested};
 use crate::training::{MeasuredSplits, Steps};
 use crate::{EarlyStopping, Result, Trainable};
 use burn::optim::ModuleOptimizer;

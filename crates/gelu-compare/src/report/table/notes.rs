@@ -197,4 +197,15 @@ mod tests {
         assert!(note.starts_with("1 of 24 runs went on"), "{note}");
         assert!(note.contains("seed 1 (flex with avx2, flex with avx512)"), "{note}");
     }
+
+    #[test]
+    fn runs_beside_the_plan_are_noted_where_there_are_some() {
+        let mut document = Document::of(&example());
+        assert_eq!(beside(&document), None);
+        document.runs[0].planned = false;
+        let some = beside(&document).unwrap();
+        assert!(some.starts_with("1 of 24 runs are not in the plan"), "{some}");
+        document.runs.iter_mut().for_each(|run| run.planned = false);
+        assert!(beside(&document).unwrap().starts_with("No comparison was planned here"));
+    }
 }
