@@ -31,7 +31,7 @@ pub use finding::{Finding, FindingInterval, Guard, OverTasks, ScoreSummary, Scor
 pub use headings::Headings;
 pub use palette::{Rgb, colour, lighter};
 pub use reader::{AnyReader, ComparisonReader};
-pub(crate) use rule::Rule;
+pub use rule::Rule;
 pub(crate) use rule::error_rate;
 pub use sample::Sample;
 pub use summary::{Group, best_groups, groups, reported_epoch};

@@ -288,6 +288,19 @@ mod tests {
     }
 
     #[test]
+    fn a_popup_is_in_the_middle() {
+        let mut app = App::new(Mode::Owning);
+        app.popup = Some(Popup::ConfirmQuit);
+        let screen = screen(&app, &example(), 100, 31);
+        let lines: Vec<Vec<char>> = screen.lines().map(|line| line.chars().collect()).collect();
+        let has = |line: &Vec<char>| line.iter().collect::<String>().contains(" Quit? ");
+        let top = lines.iter().position(has).unwrap();
+        // Four lines of text, two of the border.
+        assert_eq!(top, (31 - 6) / 2, "{screen}");
+        assert_eq!((lines[top][27], lines[top][72]), ('┌', '┐'), "{screen}");
+    }
+
+    #[test]
     fn popups_say_what_is_lost() {
         let mut app = App::new(Mode::Owning);
         app.popup = Some(Popup::ConfirmQuit);

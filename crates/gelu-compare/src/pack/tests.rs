@@ -66,6 +66,9 @@ fn a_packed_comparison_says_what_its_folder_said() {
     let opened = open(&file).unwrap();
     assert!(opened.is_packed() && is_packed(&file) && !is_packed(&restored));
     assert_eq!(snapshot(opened.path()), before);
+    let table = scores(&file).unwrap().expect("a packed comparison has a table of scores");
+    assert_eq!(String::from_utf8(table).unwrap().lines().count(), 3);
+    assert!(scores(&restored).unwrap().is_none());
     // The temporary folder goes with the value, and `open` returns a folder that is not packed unchanged.
     let place = opened.path().to_path_buf();
     drop(opened);

@@ -239,7 +239,7 @@ fn words(finding: &Finding, wording: &Wording) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::report::example::forest;
+    use crate::report::example::{forest, forest_with};
 
     #[test]
     fn a_row_says_what_was_found_in_the_unit_of_the_axis() {
@@ -264,5 +264,11 @@ mod tests {
         assert!(low > -0.1 && high < 1.0, "{low} {high}");
         panel.rows.clear();
         assert!(panel.range()[1] > 50.0);
+    }
+
+    #[test]
+    fn a_margin_is_explained_where_there_is_one() {
+        let has_margin = |negligible| forest_with(negligible).caption.contains("dashed: ±δ");
+        assert_eq!([0.0, 1e-9, 0.001].map(has_margin), [false, true, true]);
     }
 }

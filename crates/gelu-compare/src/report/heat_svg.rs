@@ -233,4 +233,14 @@ mod tests {
         assert!(all.is_sorted(), "{all:?}");
         assert_eq!((colour(0.0), colour(2.0)), (RGBColor(68, 1, 84), RGBColor(253, 231, 37)));
     }
+
+    #[test]
+    fn a_layer_has_its_share_of_the_height() {
+        let picture = svg(&map(std::array::from_fn(|epoch| 1.0 + epoch as f64)));
+        let heights = numbers(&picture, "<rect", "height");
+        // Each field has two layers, one of them with many shades.
+        let half = f64::from(units(MAP[1] / 2));
+        let layers = heights.iter().filter(|&&height| (half..1.2 * half).contains(&height)).count();
+        assert!(layers > 4 * 20, "{layers} of {heights:?}");
+    }
 }

@@ -38,3 +38,18 @@ impl Environment {
         Some(format!("{backend} with {}", self.text("instructions")?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_said_with_what_was_not_in_it() {
+        let of = |commit: &str| {
+            Environment([("commit".to_owned(), commit.into())].into()).commit_in_words()
+        };
+        assert_eq!(of("0123abc").as_deref(), Some("commit 0123abc"));
+        assert_eq!(of("0123abc+").as_deref(), Some("commit 0123abc with uncommitted changes"));
+        assert_eq!(Environment::default().commit_in_words(), None);
+    }
+}

@@ -158,3 +158,22 @@ impl Spec for ForeignRun {
         self.best_by.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_of_another_program_is_repeated_by_the_command_that_it_names() {
+        let of = |command: Option<&str>| {
+            let design = Design::new("mine", Vec::new(), Measure::named("loss"));
+            let (tool, program) = ("mine".to_owned(), "mine".to_owned());
+            let command = command.map(str::to_owned);
+            let description = Some(Description { tool, program, command, design });
+            Foreign { recipe: Map::new(), description }.command()
+        };
+        assert_eq!(of(Some("mine compare")).as_deref(), Some("mine compare"));
+        assert_eq!(of(None), None);
+        assert_eq!(Foreign { recipe: Map::new(), description: None }.command(), None);
+    }
+}

@@ -227,3 +227,17 @@ fn keys_that_do_not_fit_the_data_are_refused() {
     );
     refused("symbolic", &|r| r.comparison.formulas.clear(), "comparison.formulas is empty");
 }
+
+#[test]
+fn the_target_of_one_table_is_read_as_the_network_predicts_it() {
+    let asked = |set: &str, network: NetworkRecipe| {
+        let mut data = Recipe::named("tables").unwrap().data;
+        data.set = set.to_owned();
+        data.asked_for(&network).numbers
+    };
+    let (depth, width) = (1, 8);
+    assert_eq!(asked("csv", NetworkRecipe::Regression { depth, width }), Some(true));
+    assert_eq!(asked("csv", NetworkRecipe::Classifier { depth, width }), Some(false));
+    assert_eq!(asked("csv", NetworkRecipe::Autoencoder { encoder: vec![8] }), None);
+    assert_eq!(asked("tables", NetworkRecipe::Regression { depth, width }), None);
+}

@@ -73,4 +73,20 @@ mod tests {
         assert!(long.starts_with(&short) && short.len() < 2_200 && short.is_ascii());
         assert!(short.lines().all(|line| line.ends_with(['.', '?'])), "{short}");
     }
+
+    #[test]
+    fn a_word_has_as_many_followers_as_are_likely() {
+        let text = generate(40_000);
+        let words: Vec<String> = text
+            .split_whitespace()
+            .map(|word| word.trim_matches([',', '.', '?']).to_lowercase())
+            .collect();
+        let mut followers: std::collections::BTreeMap<&str, Vec<&str>> = Default::default();
+        for pair in words.windows(2) {
+            followers.entry(&pair[0]).or_default().push(&pair[1]);
+        }
+        assert!(followers.len() > 400, "{} words", followers.len());
+        let commonest = followers.values().max_by_key(|all| all.len()).unwrap();
+        assert!(commonest.len() * 10 < words.len(), "no word is everywhere");
+    }
 }
