@@ -39,19 +39,6 @@ pub(in crate::data) fn check_classes(place: &Path, classes: usize) -> Result<()>
     Err(Error::data(place, Place::File, problem, advice))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn too_many_classes_are_not_called_too_few() {
-        let said = |classes| check_classes(Path::new("t"), classes).unwrap_err().to_string();
-        assert!(said(300).contains("300 classes") && !said(300).contains("two classes"));
-        assert!(said(1).contains("two classes or more"));
-        assert!(check_classes(Path::new("t"), MOST_CLASSES).is_ok());
-    }
-}
-
 /// Returns the error for a file where the data set is a folder of files, with advice.
 pub(crate) fn file_for_folder(name: &str, place: &Path) -> Error {
     let file = place.display();
@@ -75,4 +62,17 @@ pub(crate) fn file_for_folder(name: &str, place: &Path) -> Error {
         _ => format!("is a file, and {name} is a folder of files"),
     };
     Error::data(place, Place::File, problem, advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_classes_are_not_called_too_few() {
+        let said = |classes| check_classes(Path::new("t"), classes).unwrap_err().to_string();
+        assert!(said(300).contains("300 classes") && !said(300).contains("two classes"));
+        assert!(said(1).contains("two classes or more"));
+        assert!(check_classes(Path::new("t"), MOST_CLASSES).is_ok());
+    }
 }
