@@ -23,7 +23,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// Returns the forest plot as an SVG document.
-pub fn svg(forest: &Forest) -> String {
+pub(crate) fn svg(forest: &Forest) -> String {
     let (title, caption) =
         (lines(&forest.title, units(WIDTH), 8.5), lines(&forest.caption, units(WIDTH), 5.8));
     let axis = lines(&forest.axis, units(WIDTH), 6.6);

@@ -42,7 +42,7 @@ pub use draw::svg;
 pub use figure::{Curve, Figure, NamedFigure, Panel, figures};
 pub use forest::{Forest, ForestEntry, ForestPanel, ForestRow};
 #[cfg(feature = "figures")]
-pub use forest_svg::svg as forest_svg;
+pub(crate) use forest_svg::svg as forest_svg;
 pub use heat::{HeatMap, HeatRow};
 #[cfg(feature = "figures")]
 pub use heat_svg::svg as heat_svg;

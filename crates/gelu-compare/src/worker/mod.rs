@@ -1,6 +1,6 @@
 //! Workers: processes that claim runs of a comparison's folder, one run after the other.
 //!
-//! A worker needs only the folder. `compare` starts workers on its own machine ([`WorkerPool`]), and a cluster's
+//! A worker needs only the folder. `compare` starts workers on its own machine, and a cluster's
 //! scheduler starts them on its nodes. They share the work through the leases of the runs.
 
 mod complaint;

@@ -10,7 +10,7 @@ use super::{Pairs, nothing_varies};
 /// The maximum probability that a whole row of judgements adopts a change that is no improvement.
 pub(crate) const LEVEL: f64 = 0.05;
 /// The last judgement of a row.
-pub(crate) const LAST: u64 = 900;
+pub const LAST: u64 = 900;
 /// The numbers of pairs after which a judgement may be given up, each with the smallest mean·√n/s at which it
 /// continues.
 const FUTILITY: [(usize, f64); 4] = [(FIRST, 0.0), (5, 0.0), (8, 0.8), (12, 1.6)];

@@ -34,7 +34,8 @@ pub struct ClaimedRun<S> {
 
 impl<S: Spec> ClaimedRun<S> {
     /// Claims a run for this process. If another process holds the run, returns `Err` with that holder, or with
-    /// `None` if the holder cannot be read. [`Lease::claim`] explains `watch` and `silence`.
+    /// `None` if the holder cannot be read. `watch` stores the states of other hosts' leases between attempts.
+    /// `silence` is how long a lease may be without a heartbeat.
     ///
     /// # Errors
     ///
