@@ -128,7 +128,9 @@ fn a_cohort_that_is_asked_to_end_publishes_all_its_epochs() {
     });
     let trained: Vec<usize> = trained.collect();
     assert!(trained.len() == 4 && trained[0] > 2, "{trained:?}");
-    assert!(trained.iter().all(|&epochs| epochs == trained[0]), "{trained:?}");
+    // The request may come between two of them.
+    let (least, most) = (trained.iter().min().unwrap(), trained.iter().max().unwrap());
+    assert!(most - least <= 1, "{trained:?}");
 }
 
 #[test]
