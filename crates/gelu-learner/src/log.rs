@@ -1,3 +1,5 @@
+//! The log of a run.
+
 use gelu_compare::output::complain;
 use gelu_compare::runs::Spec;
 

@@ -229,6 +229,7 @@ fn verdict_cell(row: &VerdictRow) -> Cell<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::statistics::Plan;
     use crate::extension::{Extras, WiderInterval};
     use crate::testing::{example, without_epochs};
 
@@ -319,11 +320,11 @@ mod tests {
     #[test]
     fn only_an_open_comparison_says_how_many_seeds_it_is_to_have() {
         let mut snapshot = example();
-        snapshot.criterion.plan = crate::comparison::statistics::Plan::fixed(9);
+        snapshot.criterion.plan = Plan::fixed(9);
         let rows = VerdictsView::of(&snapshot).rows;
         assert!(rows.iter().all(|row| row.further == "9 seeds"), "{rows:?}");
         // At this level, three seeds decide.
-        snapshot.criterion.plan = crate::comparison::statistics::Plan::fixed(3);
+        snapshot.criterion.plan = Plan::fixed(3);
         (snapshot.criterion.alpha, snapshot.criterion.comparisons) = (0.5, 1);
         let rows = VerdictsView::of(&snapshot).rows;
         let decided: Vec<_> = rows.iter().filter(|row| row.verdict != Verdict::Undecided).collect();

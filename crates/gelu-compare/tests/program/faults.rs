@@ -149,7 +149,7 @@ fn round_of(
         corrupt(sandbox, out, random);
     }
     let before = epochs(sandbox, out);
-    // Nobody knows how many epochs a loop has, so a run that is over would begin anew without its status.
+    // A loop does not say how many epochs it has, so a finished run would begin anew without its status.
     let mut unfinished = before.keys().filter(|run| !status(run).contains("finished"));
     if let (Fault::DamagedStatus, Some(run)) = (fault, unfinished.next_back()) {
         fs::write(run.join("status.json"), "{\"state\":").unwrap();

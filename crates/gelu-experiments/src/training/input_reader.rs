@@ -1,3 +1,5 @@
+//! How an input becomes what a trained network reads. It is saved with the network.
+
 use crate::data::points::Scale;
 use crate::data::{Pixels, WindowReader};
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! The whitening of training images, fitted once and kept.
+
 use crate::data::Images;
 use crate::data::prepared::Key;
 use crate::recipe::Pixels;

@@ -1,5 +1,4 @@
-//! What networks ask of the processes that train them: each process gives every run the same bits, and none but those
-//! that train keeps the data.
+//! Networks in worker processes: a run has the same bits in any process, and only processes that train keep the data.
 
 use crate::support::{Outcome, Sandbox, results_of, small};
 use std::fs;
