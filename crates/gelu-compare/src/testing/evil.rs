@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Sets the window's title, clears the screen, sets a colour by a single byte; has a line break, text that runs
 /// backwards, and the special characters of HTML, Markdown and CSV.
@@ -74,4 +74,19 @@ pub fn write(path: &Path, tree: &Value) {
         false => tree.to_string(),
     };
     fs::write(path, text).unwrap();
+}
+
+/// Makes a failed run of one finished run, and of the other a run that another host trains. Returns the file that names
+/// that host.
+pub fn unfinished(failed: &Path, running: &Path) -> PathBuf {
+    let status = r#"{"state":"failed","reason":"the disk is full","seconds":1.5}"#;
+    fs::write(failed.join("status.json"), status).unwrap();
+    fs::write(running.join("status.json"), r#"{"state":"running","seconds":1.5}"#).unwrap();
+    let progress = r#"{"epoch":1,"phase":"train","done":1,"total":2,"batch_loss":0.5}"#;
+    fs::write(running.join("progress.json"), progress).unwrap();
+    fs::rename(running.join("free-0001"), running.join("lease-0002")).unwrap();
+    let holder = running.join("lease-0002/holder.json");
+    let elsewhere = r#"{"host":"elsewhere","identity":"other","process":1,"beat":1}"#;
+    fs::write(&holder, elsewhere).unwrap();
+    holder
 }

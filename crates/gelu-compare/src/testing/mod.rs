@@ -16,7 +16,7 @@ mod page;
 mod sandbox;
 
 pub use crate::files::steps::steps;
-pub use evil::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
+pub use evil::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, unfinished, write};
 pub use example::{example, setting, without_epochs};
 pub use generated::{assert_generated, command_line};
 pub use outcome::Outcome;

@@ -5,7 +5,9 @@ use super::processes::Process;
 use super::terminal::Terminal;
 use gelu_compare::program::{Study, StudyRun};
 use gelu_compare::runs::{ComparisonFolder, RunFolder};
-use gelu_compare::testing::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
+use gelu_compare::testing::{
+    EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, unfinished, write,
+};
 use gelu_compare::testing::{Sandbox, wait};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -152,15 +154,7 @@ impl Folder {
         sandbox.run(&[&made[..], &more].concat()).success();
         let runs = sandbox.runs(&name);
         let [finished, failed, running] = &runs[..] else { panic!("{runs:?}") };
-        let status = r#"{"state":"failed","reason":"the disk is full","seconds":1.5}"#;
-        fs::write(failed.join("status.json"), status).unwrap();
-        fs::write(running.join("status.json"), r#"{"state":"running","seconds":1.5}"#).unwrap();
-        let progress = r#"{"epoch":1,"phase":"train","done":1,"total":2,"batch_loss":0.5}"#;
-        fs::write(running.join("progress.json"), progress).unwrap();
-        fs::rename(running.join("free-0001"), running.join("lease-0002")).unwrap();
-        let holder = running.join("lease-0002/holder.json");
-        let elsewhere = r#"{"host":"elsewhere","identity":"other","process":1,"beat":1}"#;
-        fs::write(&holder, elsewhere).unwrap();
+        let holder = unfinished(failed, running);
         let of_run = |run: &PathBuf| {
             ["run.toml", "status.json", "provenance-0001.json"].map(|file| run.join(file))
         };

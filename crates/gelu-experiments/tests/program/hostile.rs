@@ -3,7 +3,9 @@
 
 use crate::support::{Sandbox, small};
 use gelu_compare::runs::RunFolder;
-use gelu_compare::testing::{EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, write};
+use gelu_compare::testing::{
+    EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, unfinished, write,
+};
 use gelu_experiments::runs::{ComparisonFolder, RunSpec};
 use serde_json::Value;
 use std::fs;
@@ -38,15 +40,7 @@ impl Folder {
         sandbox.run(&made).success();
         let runs = sandbox.runs(&name);
         let [elu, gelu, relu] = &runs[..] else { panic!("{runs:?}") };
-        let failed = r#"{"state":"failed","reason":"the disk is full","seconds":1.5}"#;
-        fs::write(relu.join("status.json"), failed).unwrap();
-        fs::write(elu.join("status.json"), r#"{"state":"running","seconds":1.5}"#).unwrap();
-        let progress = r#"{"epoch":1,"phase":"train","done":1,"total":2,"batch_loss":0.5}"#;
-        fs::write(elu.join("progress.json"), progress).unwrap();
-        fs::rename(elu.join("free-0001"), elu.join("lease-0002")).unwrap();
-        let holder = elu.join("lease-0002/holder.json");
-        let elsewhere = r#"{"host":"elsewhere","identity":"other","process":1,"beat":1}"#;
-        fs::write(&holder, elsewhere).unwrap();
+        let holder = unfinished(relu, elu);
         let of_run = |run: &PathBuf| {
             ["run.toml", "status.json", "provenance-0001.json"].map(|file| run.join(file))
         };
