@@ -2,7 +2,7 @@
 
 use crate::measure::{EpochMetrics, Measure};
 use crate::report::{HeatMap, NamedFigure};
-use crate::runs::{ComparisonSnapshot, RunFolder, RunSnapshot};
+use crate::runs::{RunFolder, RunSnapshot, Snapshot};
 use crate::setting::Setting;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,12 +33,7 @@ pub trait Extension: Debug + Send + Sync {
     }
 
     /// Returns a finished run's value of a metric that belongs to the whole run ([`Measure::of_run`]).
-    fn value(
-        &self,
-        _snapshot: &ComparisonSnapshot,
-        _run: &RunSnapshot,
-        _measure: &Measure,
-    ) -> Option<f64> {
+    fn value(&self, _snapshot: &Snapshot, _run: &RunSnapshot, _measure: &Measure) -> Option<f64> {
         None
     }
 
@@ -47,7 +42,7 @@ pub trait Extension: Debug + Send + Sync {
     /// sentence that explains why an interval that is due is missing.
     fn interval(
         &self,
-        _snapshot: &ComparisonSnapshot,
+        _snapshot: &Snapshot,
         _pairs: &[[&RunSnapshot; 2]],
         _alpha: f64,
     ) -> Option<Result<WiderInterval, String>> {
@@ -65,36 +60,32 @@ pub trait Extension: Debug + Send + Sync {
     }
 
     /// Returns sentences to print below the notes of the table of results.
-    fn sentences(&self, _snapshot: &ComparisonSnapshot) -> Vec<String> {
+    fn sentences(&self, _snapshot: &Snapshot) -> Vec<String> {
         Vec::new()
     }
 
     /// Returns sections for the HTML report.
-    fn sections(&self, _snapshot: &ComparisonSnapshot) -> Vec<Section> {
+    fn sections(&self, _snapshot: &Snapshot) -> Vec<Section> {
         Vec::new()
     }
 
     /// Returns further files of a report, such as tables, with their names.
-    fn tables(&self, _snapshot: &ComparisonSnapshot) -> Vec<(String, Vec<u8>)> {
+    fn tables(&self, _snapshot: &Snapshot) -> Vec<(String, Vec<u8>)> {
         Vec::new()
     }
 
     /// Returns figures to show before the curves of metrics.
-    fn figures(&self, _snapshot: &ComparisonSnapshot) -> Vec<NamedFigure> {
+    fn figures(&self, _snapshot: &Snapshot) -> Vec<NamedFigure> {
         Vec::new()
     }
 
     /// Returns heat maps with the names of their files.
-    fn heat_maps(&self, _snapshot: &ComparisonSnapshot) -> Vec<(String, HeatMap)> {
+    fn heat_maps(&self, _snapshot: &Snapshot) -> Vec<(String, HeatMap)> {
         Vec::new()
     }
 
     /// Returns the tables of bars that the dashboard can show instead of the curves, for the runs in one context.
-    fn bars(
-        &self,
-        _snapshot: &ComparisonSnapshot,
-        _context: Option<&Setting>,
-    ) -> Option<DashboardBars> {
+    fn bars(&self, _snapshot: &Snapshot, _context: Option<&Setting>) -> Option<DashboardBars> {
         None
     }
 }
@@ -263,13 +254,13 @@ pub(crate) mod example {
     }
 
     impl Extension for Known {
-        fn value(&self, _: &ComparisonSnapshot, run: &RunSnapshot, _: &Measure) -> Option<f64> {
+        fn value(&self, _: &Snapshot, run: &RunSnapshot, _: &Measure) -> Option<f64> {
             run.extras.get().copied()
         }
 
         fn interval(
             &self,
-            _: &ComparisonSnapshot,
+            _: &Snapshot,
             pairs: &[[&RunSnapshot; 2]],
             _: f64,
         ) -> Option<Result<WiderInterval, String>> {
@@ -280,11 +271,7 @@ pub(crate) mod example {
             column.starts_with("detail_")
         }
 
-        fn bars(
-            &self,
-            snapshot: &ComparisonSnapshot,
-            _: Option<&Setting>,
-        ) -> Option<DashboardBars> {
+        fn bars(&self, snapshot: &Snapshot, _: Option<&Setting>) -> Option<DashboardBars> {
             snapshot.runs.first()?.extras.get().cloned()
         }
     }

@@ -12,9 +12,10 @@ use gelu_compare::extension::extend;
 use gelu_compare::measure::{Measure, Split};
 use gelu_compare::output::complain;
 use gelu_compare::program::{
-    DeviceNames, ProgramBody, ProgramOf, Study, StudyRun, Work, WrapsFunction, note_executable,
+    DeviceNames, ProgramBody, ProgramOf, ProgramRecipe, ProgramSpec, Work, WrapsFunction,
+    note_executable,
 };
-use gelu_compare::runs::{ClaimedRun, Comparison, Environment, RunStatus, Spec};
+use gelu_compare::runs::{ClaimedRun, Environment, Plan, RunStatus, Spec};
 use gelu_compare::setting::Role;
 use gelu_compare::worker::{Control, Cores, Trainer};
 use std::ffi::OsString;
@@ -68,10 +69,10 @@ impl ProgramBody for BurnTraining {
 
     /// Adds the default measures. The first metric of the output, otherwise of the program, decides on the test set;
     /// tuning chooses by the same metric on the validation set.
-    fn declare(&self, study: &mut Study) {
-        study.only_declared = true;
+    fn declare(&self, recipe: &mut ProgramRecipe) {
+        recipe.only_declared = true;
         let of_output = self.measures.first().map(|measure| measure.name.clone());
-        let mut of_program = study.measures.iter().filter(|measure| measure.split.is_none());
+        let mut of_program = recipe.measures.iter().filter(|measure| measure.split.is_none());
         let of_program = of_program.next().map(|measure| measure.name.clone());
         let first = of_output.or(of_program).unwrap_or_else(|| LOSS.to_owned());
         // A metric declared without a split is declared for each split.
@@ -79,23 +80,23 @@ impl ProgramBody for BurnTraining {
             None => Split::ALL.iter().map(|split| measure.on(*split)).collect(),
             Some(_) => Vec::new(),
         };
-        let of_splits: Vec<Measure> = study.measures.iter().flat_map(of_each).collect();
+        let of_splits: Vec<Measure> = recipe.measures.iter().flat_map(of_each).collect();
         for measure in of_splits.into_iter().chain(self.measures()) {
-            if !study.measures.iter().any(|known| known.name == measure.name) {
-                study.measures.push(measure);
+            if !recipe.measures.iter().any(|known| known.name == measure.name) {
+                recipe.measures.push(measure);
             }
         }
-        if study.primary.is_empty() {
-            study.primary = format!("test_{first}");
+        if recipe.primary.is_empty() {
+            recipe.primary = format!("test_{first}");
         }
-        let tuned = Role::Tuned.of(&study.axes).any(|axis| axis.values.len() > 1);
-        if study.selection.is_none() && tuned {
-            let (_, quantity) = Split::of_name(&study.primary);
-            study.selection = Some(format!("valid_{quantity}"));
+        let tuned = Role::Tuned.of(&recipe.axes).any(|axis| axis.values.len() > 1);
+        if recipe.selection.is_none() && tuned {
+            let (_, quantity) = Split::of_name(&recipe.primary);
+            recipe.selection = Some(format!("valid_{quantity}"));
         }
-        let required: Vec<String> = study.required().map(str::to_owned).collect();
+        let required: Vec<String> = recipe.required().map(str::to_owned).collect();
         for name in required {
-            declare_as_error_of_class(study, &name);
+            declare_as_error_of_class(recipe, &name);
         }
     }
 
@@ -113,13 +114,13 @@ impl ProgramBody for BurnTraining {
     }
 
     fn trainer<'a>(&'a self, work: Work<'_, Flags>) -> Result<Learner<'a>> {
-        let Work { program, comparison, flags, cores, display } = work;
+        let Work { program, plan, flags, cores, display } = work;
         let (name, backend) = flags.names();
-        if comparison.backend != backend {
+        if plan.backend != backend {
             return Err(Error::Usage(format!(
                 "the comparison is trained on {}, and results of two backends differ; name a device of \
                  {0} with --device, not {name}",
-                comparison.backend
+                plan.backend
             )));
         }
         let (program, device) = (program.to_owned(), flags.open()?);
@@ -129,15 +130,15 @@ impl ProgramBody for BurnTraining {
 }
 
 /// Declares `test_error_cat` in the unit of `test_error`.
-fn declare_as_error_of_class(study: &mut Study, name: &str) {
+fn declare_as_error_of_class(recipe: &mut ProgramRecipe, name: &str) {
     let is_class_of = |measure: &&Measure| {
         let class = name.strip_prefix(&measure.name);
         class.is_some_and(|class| class.len() > 1 && class.starts_with('_'))
     };
     let (Some(split), quantity) = Split::of_name(name) else { return };
-    if let Some(all) = study.measures.iter().find(is_class_of) {
+    if let Some(all) = recipe.measures.iter().find(is_class_of) {
         let of_class = Measure { unit: all.unit.clone(), ..Measure::named(quantity).on(split) };
-        study.declare(of_class.towards(all.direction));
+        recipe.declare(of_class.towards(all.direction));
     }
 }
 
@@ -171,9 +172,9 @@ pub struct Learner<'a> {
 }
 
 impl Trainer for Learner<'_> {
-    type Experiment = Study;
+    type Recipe = ProgramRecipe;
 
-    fn environment(&self, _: &Comparison<Study>, left: usize) -> Environment {
+    fn environment(&self, _: &Plan<ProgramRecipe>, left: usize) -> Environment {
         let threads = self.cores.share(left, usize::MAX);
         let mut here = environment::here(&self.device_name, threads);
         here.0.insert("program".to_owned(), self.program.clone().into());
@@ -183,17 +184,17 @@ impl Trainer for Learner<'_> {
 
     fn train(
         &mut self,
-        run: &Arc<ClaimedRun<StudyRun>>,
-        comparison: &Comparison<Study>,
+        run: &Arc<ClaimedRun<ProgramSpec>>,
+        plan: &Plan<ProgramRecipe>,
         environment: &Environment,
         control: &Control,
     ) -> Result<RunStatus> {
-        let study = &comparison.recipe;
+        let recipe = &plan.recipe;
         let options = RunOptions {
             epochs: None,
-            required: study.required().map(str::to_owned).collect(),
-            outcomes: study.primary == "test_error",
-            higher: study.higher_columns(),
+            required: recipe.required().map(str::to_owned).collect(),
+            outcomes: recipe.primary == "test_error",
+            higher: recipe.higher_columns(),
         };
         let (device, captures) = (&self.device, self.captures);
         let context = RunContext { run, options, device, environment, control, captures };
@@ -205,7 +206,7 @@ impl Trainer for Learner<'_> {
 trait TrainRun: Send + Sync {
     fn train_run(
         &self,
-        context: RunContext<'_, StudyRun>,
+        context: RunContext<'_, ProgramSpec>,
         display: Option<Arc<AtomicBool>>,
     ) -> Result<RunStatus>;
 }
@@ -221,7 +222,7 @@ where
 {
     fn train_run(
         &self,
-        context: RunContext<'_, StudyRun>,
+        context: RunContext<'_, ProgramSpec>,
         display: Option<Arc<AtomicBool>>,
     ) -> Result<RunStatus> {
         let spec = context.run.spec();
@@ -242,7 +243,7 @@ where
 }
 
 /// Saves the network of the reported epoch, its confusion table, and the outcome of each test example.
-fn keep(finished: FinishedRun<'_, StudyRun>) -> Result<()> {
+fn keep(finished: FinishedRun<'_, ProgramSpec>) -> Result<()> {
     finished.save_model()?;
     finished.save_confusion()?;
     let Some(bytes) = finished.outcomes()? else { return Ok(()) };
@@ -253,7 +254,7 @@ fn keep(finished: FinishedRun<'_, StudyRun>) -> Result<()> {
     match check_outcomes(&outcomes, reported, &[]) {
         Ok(()) => set_outcomes(finished.run, &outcomes),
         Err(problem) => {
-            log::<StudyRun>(&format!(
+            log::<ProgramSpec>(&format!(
                 "the outcomes of the test examples are not saved: the file {problem}"
             ));
             Ok(())

@@ -5,11 +5,11 @@ use crate::{Confusion, Error, Result, Run, Trainable, Training};
 use burn::module::Module;
 use burn::store::ModuleRecord;
 use burn::tensor::Device;
-use gelu_compare::comparison::{ComparisonReader, reported_epoch};
+use gelu_compare::comparison::{SnapshotReader, reported_epoch};
 use gelu_compare::error::Place;
 use gelu_compare::files::read_bytes;
 use gelu_compare::measure::{EpochMetrics, Measure, Split};
-use gelu_compare::runs::{ComparisonSnapshot, Foreign, RunSnapshot, RunStatus, Stage};
+use gelu_compare::runs::{Foreign, RunSnapshot, RunStatus, Snapshot, Stage};
 use gelu_compare::setting::Setting;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -204,8 +204,8 @@ fn metadata<T: DeserializeOwned>(file: &Path, key: &str, advice: &str) -> Result
 }
 
 /// Returns the snapshot of a comparison's folder, and its finished runs without those that only tune.
-fn finished(path: &Path) -> Result<(ComparisonSnapshot, Vec<Trained>)> {
-    let mut reader = ComparisonReader::<Foreign>::open_any_version(path)?;
+fn finished(path: &Path) -> Result<(Snapshot, Vec<Trained>)> {
+    let mut reader = SnapshotReader::<Foreign>::open_any_version(path)?;
     let snapshot = reader.snapshot();
     let runs = reader.folder().runs();
     let trained = |run: &RunSnapshot| {
@@ -222,7 +222,7 @@ fn finished(path: &Path) -> Result<(ComparisonSnapshot, Vec<Trained>)> {
 }
 
 /// Returns the metric by which the best run is chosen.
-fn chosen_by(snapshot: &ComparisonSnapshot) -> Measure {
+fn chosen_by(snapshot: &Snapshot) -> Measure {
     let (selection, primary) = (snapshot.selection(), snapshot.primary_by_epoch());
     let on_validation = primary.on(Split::Valid);
     let is_there = |metric: &&Measure| snapshot.has(&metric.column);

@@ -11,7 +11,7 @@ use burn::optim::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
 use burn::tensor::{Device, Tensor, TensorData};
 use burn::train::{InferenceStep, TrainOutput, TrainStep};
 use gelu_compare::measure::EpochMetrics;
-use gelu_compare::program::StudyRun;
+use gelu_compare::program::ProgramSpec;
 use gelu_compare::runs::{ClaimedRun, RunFolder, RunStatus, Watch};
 use gelu_compare::worker::Control;
 use gelu_learner::{
@@ -130,7 +130,7 @@ fn trained(
 ) -> (Vec<EpochMetrics>, Vec<u8>, String) {
     let place = tempfile::tempdir().unwrap();
     let spec = serde_json::json!({"version": 1, "experiment": "waves", "seed": 3, "setting": {}});
-    let spec: StudyRun = serde_json::from_value(spec).unwrap();
+    let spec: ProgramSpec = serde_json::from_value(spec).unwrap();
     let folder = RunFolder::create(place.path(), &spec).unwrap();
     let long = Duration::from_secs(600);
     let run = ClaimedRun::claim(&folder, &spec, &mut Watch::default(), long).unwrap().unwrap();

@@ -1,11 +1,11 @@
 //! Trains a single run in this process, as the `train` commands do.
 
 use super::stop_on_signals;
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::measure::EpochMetrics;
 use crate::output::print;
 use crate::runs::{
-    ClaimedRun, Comparison, ComparisonFolder, Experiment, Holder, RunFolder, RunStatus, Spec, Watch,
+    ClaimedRun, Comparison, Holder, Plan, Recipe, RunFolder, RunStatus, Spec, Watch,
 };
 use crate::signals::Signals;
 use crate::worker::{Control, fail, panic_message};
@@ -22,13 +22,13 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A run to train in this process.
 #[derive(Debug)]
-pub struct ByHand<'a, E: Experiment> {
+pub struct ByHand<'a, R: Recipe> {
     /// The comparison's folder. It is created if it does not exist.
     pub out: &'a Path,
     /// The comparison that the folder has to hold.
-    pub asked: &'a Comparison<E>,
+    pub asked: &'a Plan<R>,
     /// The run's specification.
-    pub spec: &'a E::Spec,
+    pub spec: &'a R::Spec,
     /// Whether training continues without a display if the terminal goes away.
     pub keep_going: bool,
 }
@@ -51,16 +51,16 @@ impl std::fmt::Debug for Telling<'_> {
 
 /// A run that was trained in this process.
 #[derive(Debug)]
-pub struct TrainedRun<E: Experiment> {
+pub struct TrainedRun<R: Recipe> {
     /// The run.
-    pub run: Arc<ClaimedRun<E::Spec>>,
+    pub run: Arc<ClaimedRun<R::Spec>>,
     /// The run's status at the end.
     pub status: RunStatus,
     /// Time without a sign of life after which a worker on another host loses its run.
     pub silence: Duration,
 }
 
-impl<E: Experiment> ByHand<'_, E> {
+impl<R: Recipe> ByHand<'_, R> {
     /// Trains the run with `train`. Signals stop it through the [`Control`] that `train` gets.
     ///
     /// # Errors
@@ -70,20 +70,19 @@ impl<E: Experiment> ByHand<'_, E> {
     pub fn train(
         self,
         telling: Telling<'_>,
-        train: impl FnOnce(&Arc<ClaimedRun<E::Spec>>, &Comparison<E>, &Control) -> Result<RunStatus>,
-    ) -> Result<TrainedRun<E>> {
+        train: impl FnOnce(&Arc<ClaimedRun<R::Spec>>, &Plan<R>, &Control) -> Result<RunStatus>,
+    ) -> Result<TrainedRun<R>> {
         let Self { out, asked, spec, keep_going } = self;
-        let (folder, comparison) =
-            ComparisonFolder::create(out, asked, ComparisonReader::has_begun)?;
-        let spec = comparison.in_order(spec.clone());
-        let (folder, silence) = (folder.run(&spec)?, comparison.silence());
+        let (folder, plan) = Comparison::create(out, asked, SnapshotReader::has_begun)?;
+        let spec = plan.in_order(spec.clone());
+        let (folder, silence) = (folder.run(&spec)?, plan.silence());
         let claimed = ClaimedRun::claim(&folder, &spec, &mut Watch::default(), silence)?;
         let run = Arc::new(claimed.map_err(|holder| busy(&folder, holder.as_ref()))?);
         let control = Control::default();
-        let tool = (!matches!(telling, Telling::ByTrainer)).then_some(E::Spec::TOOL);
+        let tool = (!matches!(telling, Telling::ByTrainer)).then_some(R::Spec::TOOL);
         stop_on_signals(control.clone(), Signals::listen()?, keep_going, tool)?;
         let train = || {
-            let train = || train(&run, &comparison, &control);
+            let train = || train(&run, &plan, &control);
             catch_unwind(AssertUnwindSafe(train)).unwrap_or_else(|panic| {
                 let problem = format!("training panicked: {}", panic_message(panic.as_ref()));
                 let epochs = run.folder().metrics().map_or(0, |epochs| epochs.len());
@@ -99,7 +98,7 @@ impl<E: Experiment> ByHand<'_, E> {
     }
 }
 
-impl<E: Experiment> TrainedRun<E> {
+impl<R: Recipe> TrainedRun<R> {
     /// Prints how the run ended: its name and status, the lines `said`, and its folder.
     ///
     /// # Errors

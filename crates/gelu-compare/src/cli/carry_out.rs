@@ -1,11 +1,11 @@
 use super::{export, warnings};
-use crate::comparison::{ComparisonReader, common_failure, plan};
+use crate::comparison::{SnapshotReader, common_failure, plan};
 use crate::dashboard::{self, Mode, PlainReporter, Request};
 use crate::export::Target;
 use crate::output::{complain, print};
 use crate::program::has_output;
 use crate::report::{self, Document, table};
-use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, RunStatus, Spec};
+use crate::runs::{Recipe, RunSnapshot, RunStatus, Snapshot, Spec};
 use crate::signals::Signals;
 use crate::worker::{Place, PoolOptions, WorkerPool, retry_failed_runs};
 use crate::{Error, Result};
@@ -47,7 +47,7 @@ pub struct DisplayFlags {
 #[derive(Debug)]
 pub struct ComparisonOutcome {
     /// The comparison's state at the end.
-    pub snapshot: ComparisonSnapshot,
+    pub snapshot: Snapshot,
     /// Whether no run is left to do.
     pub done: bool,
     /// Number of failed runs and workers, and of files that could not be written.
@@ -81,28 +81,24 @@ impl DisplayFlags {
     /// # Errors
     ///
     /// Returns an error if there is no comparison in the folder, or no worker can be started.
-    pub fn carry_out<E: Experiment>(
+    pub fn carry_out<R: Recipe>(
         &self,
         folder: &Path,
         places: impl Iterator<Item = impl Into<Place>>,
     ) -> Result<ComparisonOutcome> {
         let signals = Signals::listen()?;
-        let mut reader = ComparisonReader::<E>::open(folder)?;
+        let mut reader = SnapshotReader::<R>::open(folder)?;
         if self.retry_failed {
             retry_failed_runs(&mut reader)?;
         }
         let before = reader.snapshot();
         if before.criterion.comparisons > 0 && !before.runs.iter().any(|run| run.status.is_over()) {
-            complain(&format!(
-                "{}: {}\n",
-                E::Spec::TOOL,
-                reader.comparison().recipe.design().prospect()
-            ));
+            complain(&format!("{}: {}\n", R::Spec::TOOL, reader.plan().recipe.design().prospect()));
         }
-        let most = plan::most_at_once(reader.comparison(), &before);
+        let most = plan::most_at_once(reader.plan(), &before);
         let pool = WorkerPool::start(PoolOptions {
             program: std::env::current_exe().map_err(Error::io("find", "this program"))?,
-            tool: E::Spec::TOOL.to_owned(),
+            tool: R::Spec::TOOL.to_owned(),
             folder: folder.to_path_buf(),
             places: places
                 .take(most)
@@ -112,7 +108,7 @@ impl DisplayFlags {
                     place
                 })
                 .collect(),
-            grace: reader.comparison().recipe.grace(),
+            grace: reader.plan().recipe.grace(),
         })?;
         let mut running = Running { reader, pool, signals, keep_going: self.keep_going };
         if !self.plain && !self.json && std::io::stdout().is_terminal() {
@@ -125,14 +121,14 @@ impl DisplayFlags {
 }
 
 /// The workers and the reader that shows their progress.
-struct Running<E: Experiment> {
-    reader: ComparisonReader<E>,
+struct Running<R: Recipe> {
+    reader: SnapshotReader<R>,
     pool: WorkerPool,
     signals: Signals,
     keep_going: bool,
 }
 
-impl<E: Experiment> Running<E> {
+impl<R: Recipe> Running<R> {
     fn with_dashboard(&mut self) -> Result<()> {
         let Self { reader, pool, signals, .. } = self;
         let pool = std::cell::RefCell::new(pool);
@@ -172,7 +168,7 @@ impl<E: Experiment> Running<E> {
             }
             match stops.pass_on(&self.signals, &mut self.pool, self.keep_going) {
                 0 => {}
-                asked => super::say_stopping(E::Spec::TOOL, asked),
+                asked => super::say_stopping(R::Spec::TOOL, asked),
             }
             self.wait((began.elapsed() * REST).clamp(INTERVAL, LONGEST), &stops);
         }
@@ -205,10 +201,10 @@ impl<E: Experiment> Running<E> {
 
     /// Writes and prints the report, exports the results, and returns the outcome.
     fn conclude(mut self, shown: &DisplayFlags) -> Result<ComparisonOutcome> {
-        let (tool, snapshot) = (E::Spec::TOOL, self.reader.snapshot());
+        let (tool, snapshot) = (R::Spec::TOOL, self.reader.snapshot());
         let out = self.reader.folder().path().to_path_buf();
         let document = Document::of(&snapshot);
-        let recipe = &self.reader.comparison().recipe;
+        let recipe = &self.reader.plan().recipe;
         let written = report::write(&snapshot, recipe, &out);
         match shown.json {
             true => print(&document.to_json())?,
@@ -219,7 +215,7 @@ impl<E: Experiment> Running<E> {
             complain(&format!("{tool}: {error}\n"));
         }
         let exported = export::all(tool, &shown.export, &snapshot, &out, shown.json)?;
-        let wanted = plan::next(self.reader.comparison(), &snapshot);
+        let wanted = plan::next(self.reader.plan(), &snapshot);
         Ok(ComparisonOutcome {
             done: wanted.is_empty(),
             troubles,
@@ -231,8 +227,8 @@ impl<E: Experiment> Running<E> {
     }
 
     /// Prints what failed and what could not be read. Returns the number of failures.
-    fn complain(&self, snapshot: &ComparisonSnapshot) -> usize {
-        let tool = E::Spec::TOOL;
+    fn complain(&self, snapshot: &Snapshot) -> usize {
+        let tool = R::Spec::TOOL;
         let mut failures = Vec::new();
         let alike = common_failure(snapshot).filter(|_| !self.keep_going);
         if let (Some(run), false) = (alike, snapshot.runs.iter().all(|run| run.status.is_over())) {
@@ -268,7 +264,7 @@ impl<E: Experiment> Running<E> {
     fn output_of(&self, run: &RunSnapshot) -> String {
         let folder = self.reader.folder().runs().join(&run.folder);
         match has_output(&folder) {
-            true => format!("\nIts whole output: {} log {}", E::Spec::TOOL, folder.display()),
+            true => format!("\nIts whole output: {} log {}", R::Spec::TOOL, folder.display()),
             false => String::new(),
         }
     }

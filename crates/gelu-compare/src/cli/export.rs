@@ -1,7 +1,7 @@
 use crate::Result;
 use crate::export::Target;
 use crate::output::{complain, print};
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 use std::path::Path;
 
 /// Exports the results to every target and prints the outcome of each. Returns whether all exports worked. An export
@@ -13,7 +13,7 @@ use std::path::Path;
 pub(super) fn all(
     tool: &str,
     targets: &[Target],
-    snapshot: &ComparisonSnapshot,
+    snapshot: &Snapshot,
     comparison: &Path,
     json: bool,
 ) -> Result<bool> {

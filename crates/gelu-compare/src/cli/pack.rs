@@ -5,7 +5,7 @@ use crate::files::write_atomically;
 use crate::output::{complain, print};
 use crate::pack::{self, Digits};
 use crate::report::runs_csv;
-use crate::runs::{ComparisonSnapshot, Experiment, Spec};
+use crate::runs::{Recipe, Snapshot, Spec};
 use crate::{Error, Result};
 use clap::Args;
 use std::path::PathBuf;
@@ -38,17 +38,17 @@ impl Pack {
     ///
     /// Returns the errors of [`pack::pack`], and an error if there is no comparison in the folder, or if rounding
     /// would change a score.
-    pub fn run<E: Experiment>(self) -> Result<ExitCode> {
-        let mut reader = AnyReader::<E>::open(&self.folder)?;
+    pub fn run<R: Recipe>(self) -> Result<ExitCode> {
+        let mut reader = AnyReader::<R>::open(&self.folder)?;
         let snapshot = reader.snapshot();
-        complain(&warnings(E::Spec::TOOL, &snapshot));
+        complain(&warnings(R::Spec::TOOL, &snapshot));
         let file = self.out.unwrap_or_else(|| {
             let whole = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
             let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.folder.with_file_name(format!("{name}.zip"))
         });
         let packed = pack::pack(&self.folder, &snapshot, self.digits)?;
-        if self.digits.is_some() && scores_in::<E>(&packed.bytes)? != scores_of(&snapshot) {
+        if self.digits.is_some() && scores_in::<R>(&packed.bytes)? != scores_of(&snapshot) {
             let problem = "would have other scores with rounded metrics, and was not written";
             return Err(Error::data(&file, Place::File, problem, "pack it without --digits"));
         }
@@ -64,17 +64,17 @@ impl Pack {
 }
 
 /// Returns the score table of a packed comparison, as a reader of `bytes` gets it.
-fn scores_in<E: Experiment>(bytes: &[u8]) -> Result<Vec<u8>> {
+fn scores_in<R: Recipe>(bytes: &[u8]) -> Result<Vec<u8>> {
     let file =
         NamedTempFile::new().map_err(Error::io("create a file in", &std::env::temp_dir()))?;
     write_atomically(file.path(), bytes)?;
-    Ok(scores_of(&AnyReader::<E>::open(pack::open(file.path())?.path())?.snapshot()))
+    Ok(scores_of(&AnyReader::<R>::open(pack::open(file.path())?.path())?.snapshot()))
 }
 
 /// Returns the score table of all runs that are over.
-fn scores_of(snapshot: &ComparisonSnapshot) -> Vec<u8> {
+fn scores_of(snapshot: &Snapshot) -> Vec<u8> {
     let runs = snapshot.runs.iter().filter(|run| run.status.is_over()).cloned().collect();
-    runs_csv(&ComparisonSnapshot { runs, ..snapshot.clone() })
+    runs_csv(&Snapshot { runs, ..snapshot.clone() })
 }
 
 /// Restore the folder of a packed comparison

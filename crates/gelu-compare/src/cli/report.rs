@@ -5,7 +5,7 @@ use crate::export::Target;
 use crate::output::{complain, print};
 use crate::pack;
 use crate::report::{Document, table};
-use crate::runs::{Experiment, Spec};
+use crate::runs::{Recipe, Spec};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,10 +33,10 @@ impl Report {
     /// # Errors
     ///
     /// Returns an error if there is no comparison in the folder, or nothing can be written.
-    pub fn run<E: Experiment>(self) -> Result<ExitCode> {
+    pub fn run<R: Recipe>(self) -> Result<ExitCode> {
         let opened = pack::open(&self.folder)?;
-        let mut reader = AnyReader::<E>::open(opened.path())?;
-        let (tool, snapshot) = (E::Spec::TOOL, reader.snapshot());
+        let mut reader = AnyReader::<R>::open(opened.path())?;
+        let (tool, snapshot) = (R::Spec::TOOL, reader.snapshot());
         complain(&warnings(tool, &snapshot));
         let document = Document::of(&snapshot);
         let out = self.out.unwrap_or_else(|| match opened.is_packed() {

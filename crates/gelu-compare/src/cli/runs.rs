@@ -5,7 +5,7 @@ use crate::comparison::AnyReader;
 use crate::measure::seconds;
 use crate::output::{complain, print};
 use crate::pack;
-use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot, RunStatus, Spec, comparisons_in};
+use crate::runs::{Recipe, RunSnapshot, RunStatus, Snapshot, Spec, comparisons_in};
 use crate::setting::{Axis, Role};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -25,24 +25,24 @@ impl Runs {
     /// # Errors
     ///
     /// Returns an error if there is no comparison in the folder, or it cannot be read.
-    pub fn run<E: Experiment>(self) -> Result<ExitCode> {
+    pub fn run<R: Recipe>(self) -> Result<ExitCode> {
         let inner = comparisons_in(&self.folder);
         if inner.is_empty() || self.folder.join("comparison.toml").exists() {
             let opened = pack::open(&self.folder)?;
-            let snapshot = AnyReader::<E>::open(opened.path())?.snapshot();
-            print(&list(E::Spec::TOOL, &self.folder, &snapshot))?;
+            let snapshot = AnyReader::<R>::open(opened.path())?.snapshot();
+            print(&list(R::Spec::TOOL, &self.folder, &snapshot))?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut ended = ExitCode::SUCCESS;
         for path in inner {
             let snapshot = pack::open(&path)
-                .and_then(|opened| Ok(AnyReader::<E>::open(opened.path())?.snapshot()));
+                .and_then(|opened| Ok(AnyReader::<R>::open(opened.path())?.snapshot()));
             match snapshot {
                 Ok(snapshot) => {
                     print(&format!("{}: {}\n", path.display(), summary(&snapshot)))?;
                 }
                 Err(error) => {
-                    complain(&format!("{}: {error}\n", E::Spec::TOOL));
+                    complain(&format!("{}: {error}\n", R::Spec::TOOL));
                     ended = ExitCode::FAILURE;
                 }
             }
@@ -51,9 +51,9 @@ impl Runs {
     }
 }
 
-fn list(tool: &str, folder: &Path, snapshot: &ComparisonSnapshot) -> String {
+fn list(tool: &str, folder: &Path, snapshot: &Snapshot) -> String {
     let roles = [Role::Compared, Role::Each, Role::Tuned].into_iter();
-    let axes: Vec<&Axis> = roles.flat_map(|role| role.of(&snapshot.axes)).collect();
+    let axes: Vec<&Axis> = roles.flat_map(|role| role.of(&snapshot.design.axes)).collect();
     let mut header: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
     header.extend(["seed", "epochs", "time", "how it ended", "folder"]);
     let numbers: Vec<usize> = (1..axes.len() + 3).collect();
@@ -83,7 +83,7 @@ fn one_line(run: &RunSnapshot) -> String {
 }
 
 /// Returns a line such as `digits (SYNTHETIC DATA), 12 runs: 10 finished, 2 waiting; 1 min 20 s of training`.
-fn summary(snapshot: &ComparisonSnapshot) -> String {
+fn summary(snapshot: &Snapshot) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for run in &snapshot.runs {
         let word = run.status.word();
@@ -100,7 +100,7 @@ fn summary(snapshot: &ComparisonSnapshot) -> String {
     let advice = if failed { "; --retry-failed tries the failed ones again" } else { "" };
     format!(
         "{}{mark}, {} runs: {}; {} of training{}{advice}",
-        snapshot.experiment,
+        snapshot.design.name,
         snapshot.runs.len(),
         counts.join(", "),
         seconds(spent),

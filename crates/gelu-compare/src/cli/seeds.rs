@@ -1,7 +1,7 @@
 use super::numbers::{count, whole};
 use crate::comparison::Rule;
 use crate::measure::UntilDecided;
-use crate::runs::{Comparison, ComparisonFolder, Experiment};
+use crate::runs::{Comparison, Plan, Recipe};
 use crate::{Error, Result};
 use clap::Args;
 use std::path::Path;
@@ -40,12 +40,12 @@ impl Seeds {
 
     /// Raises `seeds` to the smallest number that can decide a comparison, unless `--seeds` is given. If the
     /// comparison in the folder `out` was planned with fewer seeds, `seeds` stays unchanged.
-    pub fn raise<E: Experiment>(&self, rule: &Rule, seeds: &mut u64, out: &Path) {
+    pub fn raise<R: Recipe>(&self, rule: &Rule, seeds: &mut u64, out: &Path) {
         let fewest = rule.fewest_seeds();
-        if self.seeds.is_some() || rule.plan.until_decided || *seeds >= fewest {
+        if self.seeds.is_some() || rule.schedule.until_decided || *seeds >= fewest {
             return;
         }
-        let there = ComparisonFolder::<E>::open(out).and_then(|folder| folder.comparison());
+        let there = Comparison::<R>::open(out).and_then(|folder| folder.plan());
         if there.map_or(fewest, |there| there.recipe.design().seeds) >= fewest {
             *seeds = fewest;
         }
@@ -78,8 +78,8 @@ impl Seeds {
     ///
     /// Returns [`Error::Usage`] if `--lease` differs from the lease of the comparison that is already there, because
     /// its workers use that one.
-    pub fn lease<E: Experiment>(&self, out: &Path) -> Result<u64> {
-        let there = ComparisonFolder::<E>::open(out).and_then(|folder| folder.comparison());
+    pub fn lease<R: Recipe>(&self, out: &Path) -> Result<u64> {
+        let there = Comparison::<R>::open(out).and_then(|folder| folder.plan());
         match (self.lease, there) {
             (Some(asked), Ok(there)) if there.lease_seconds != asked => Err(Error::Usage(format!(
                 "--lease is {asked}, and {} was made with {}, which its workers go by; leave --lease out, or stop \
@@ -88,7 +88,7 @@ impl Seeds {
                 there.lease_seconds
             ))),
             (Some(asked), _) => Ok(asked),
-            (None, _) => Ok(Comparison::<E>::default_lease(out)),
+            (None, _) => Ok(Plan::<R>::default_lease(out)),
         }
     }
 }

@@ -237,9 +237,8 @@ fn sentences(
         let head = if context.is_empty() { context } else { format!("{context}: ") };
         said += &wrap(&format!("{head}{}", one.finding.sentence));
         if let Some(over) = &one.finding.over {
-            let lines = over.words(&one.finding.arm, &question.wording);
-            said += &wrap(&lines[0]);
-            lines[1..].iter().for_each(|line| said += &format!("  {line}\n"));
+            said += &wrap(&over.words[0]);
+            over.words[1..].iter().for_each(|line| said += &format!("  {line}\n"));
         }
         if let Some(text) = &one.finding.details {
             let (arm, baseline) = (&one.finding.arm, &one.finding.baseline);

@@ -1,20 +1,20 @@
 use crate::output::complain;
-use crate::runs::{ComparisonFolder, ComparisonSnapshot, Experiment, Spec};
+use crate::runs::{Comparison, Recipe, Snapshot, Spec};
 
 /// Returns what could not be read of a comparison, one line per warning.
-pub fn warnings(tool: &str, snapshot: &ComparisonSnapshot) -> String {
+pub fn warnings(tool: &str, snapshot: &Snapshot) -> String {
     let of_runs = snapshot.runs.iter().flat_map(|run| &run.warnings);
     let all = snapshot.warnings.iter().chain(of_runs);
     all.map(|warning| format!("{tool}: warning: {warning}\n")).collect()
 }
 
 /// Prints a warning if every user of this machine can change what is in the folder.
-pub fn warn_of_open_folder<E: Experiment>(folder: &ComparisonFolder<E>) {
+pub fn warn_of_open_folder<R: Recipe>(folder: &Comparison<R>) {
     if folder.is_open_to_all() {
         complain(&format!(
             "{}: warning: everybody on this machine may write into {}, so its results are as good as \
              theirs\n",
-            E::Spec::TOOL,
+            R::Spec::TOOL,
             folder.path().display()
         ));
     }

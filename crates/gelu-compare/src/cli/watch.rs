@@ -5,7 +5,7 @@ use crate::dashboard::{self, Mode, PlainReporter};
 use crate::files::write_atomically;
 use crate::output::{complain, print};
 use crate::pack;
-use crate::runs::{Experiment, Spec};
+use crate::runs::{Recipe, Spec};
 use crate::signals::Signals;
 use clap::Args;
 use std::io::IsTerminal;
@@ -32,9 +32,9 @@ impl Watch {
     /// # Errors
     ///
     /// Returns an error if there is no comparison in the folder, or the terminal cannot be used.
-    pub fn run<E: Experiment>(self) -> Result<ExitCode> {
+    pub fn run<R: Recipe>(self) -> Result<ExitCode> {
         let opened = pack::open(&self.folder)?;
-        let mut reader = AnyReader::<E>::open(opened.path())?;
+        let mut reader = AnyReader::<R>::open(opened.path())?;
         if let Some(file) = self.picture {
             write_atomically(&file, dashboard::picture(&reader.snapshot()))?;
             return Ok(ExitCode::SUCCESS);
@@ -49,7 +49,7 @@ impl Watch {
         while signals.requests() == 0 && !signals.hung_up() {
             let snapshot = reader.snapshot();
             print(&reporter.lines(&snapshot))?;
-            let said = warnings(E::Spec::TOOL, &snapshot);
+            let said = warnings(R::Spec::TOOL, &snapshot);
             if said != warned {
                 complain(&said);
                 warned = said;

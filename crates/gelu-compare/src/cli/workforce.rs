@@ -1,7 +1,7 @@
 //! The worker's process: its flags, and how it stops.
 
 use super::numbers::count;
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::runs::Spec;
 use crate::signals::Signals;
 use crate::worker::{Control, Outcome, STOP_AFTER_EPOCH, STOP_NOW, SpecOf, Trainer, Worker};
@@ -37,9 +37,9 @@ impl Workforce {
     /// are left, or if it is interrupted.
     pub fn work<T: Trainer>(
         self,
-        trainer: impl FnOnce(&ComparisonReader<T::Experiment>) -> Result<T>,
+        trainer: impl FnOnce(&SnapshotReader<T::Recipe>) -> Result<T>,
     ) -> Result<ExitCode> {
-        let reader = ComparisonReader::open(&self.folder)?;
+        let reader = SnapshotReader::open(&self.folder)?;
         let control = Control::default();
         match self.supervised {
             true => obey(control.clone()),

@@ -1,4 +1,4 @@
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
+use crate::runs::{RunSnapshot, RunStatus, Snapshot};
 use crate::setting::Role;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 /// Returns the first failed run if all settings seem to fail for the same reason, so that training the other runs
 /// would be a waste. This is the case if no planned run is complete, every arm has a failed run, and all failed runs
 /// have the same exit code and the same last line, apart from numbers and paths. Returns `None` otherwise.
-pub(crate) fn common_failure(snapshot: &ComparisonSnapshot) -> Option<&RunSnapshot> {
+pub(crate) fn common_failure(snapshot: &Snapshot) -> Option<&RunSnapshot> {
     let planned = || snapshot.runs.iter().filter(|run| run.planned);
     if planned().any(|run| run.status.is_complete()) {
         return None;
     }
     let failed: Vec<(&RunSnapshot, [String; 2])> =
         planned().filter_map(|run| Some((run, failure(run)?))).collect();
-    let arm = |run: &RunSnapshot| run.key.setting.of_role(&snapshot.axes, Role::Compared);
+    let arm = |run: &RunSnapshot| run.key.setting.of_role(&snapshot.design.axes, Role::Compared);
     let has_failed = |one: &RunSnapshot| failed.iter().any(|(run, _)| arm(run) == arm(one));
     let (first, like) = failed.first()?;
     let alike = failed.len() > 1
@@ -47,7 +47,7 @@ mod tests {
     use crate::testing::example;
 
     /// Returns the example with no run begun except the first ones, which failed for `reasons`.
-    fn failing(reasons: &[&str]) -> ComparisonSnapshot {
+    fn failing(reasons: &[&str]) -> Snapshot {
         let mut snapshot = example();
         for run in &mut snapshot.runs {
             run.status = RunStatus::Waiting;

@@ -4,22 +4,46 @@ use super::tasks::{Task, over_tasks};
 use super::wording::Wording;
 use crate::extension::{WiderInterval, extensions};
 use crate::measure::{Measure, Over};
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
-use crate::setting::{Setting, Value};
+use crate::runs::{RunSnapshot, RunStatus, Snapshot, Stage};
+use crate::setting::{Axis, Setting, Value};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// An arm compared with the baseline.
-#[derive(Clone, Debug, PartialEq)]
+/// An arm compared with the baseline. Errors are fractions; losses are in their own unit. Fields without a value are
+/// null. For example, there is no mean with fewer than two pairs, or if a run diverged.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
-    /// The arm.
+    /// The compared setting, with one entry per axis: `"activation": "relu"`.
+    #[serde(flatten, serialize_with = "crate::setting::as_typed")]
+    #[schemars(with = "BTreeMap<String, Value>")]
     pub arm: Setting,
-    /// The arm that it is compared with.
+    /// The arm with which it is compared.
+    #[serde(serialize_with = "canonical")]
+    #[schemars(with = "String")]
     pub baseline: Setting,
-    /// The context: the values of the other axes at which the finding holds.
+    /// The context, with one entry per axis: `"dropout": 0.5`.
+    #[serde(flatten, serialize_with = "crate::setting::as_typed")]
+    #[schemars(with = "BTreeMap<String, Value>")]
     pub context: Setting,
-    /// The finding.
+    /// The name of the primary measure.
+    pub metric: String,
+    /// The result of the comparison.
+    #[serde(flatten)]
     pub finding: Finding,
+}
+
+fn canonical<S: Serializer>(setting: &Setting, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&setting.canonical())
+}
+
+impl Difference {
+    /// Returns the difference with axes named as the columns of files are.
+    pub(crate) fn in_columns(self, axes: &[Axis]) -> Self {
+        let [arm, context] = [&self.arm, &self.context].map(|setting| setting.in_columns(axes));
+        Self { arm, context, ..self }
+    }
 }
 
 /// Further runs that undecided comparisons need.
@@ -35,7 +59,7 @@ pub(crate) struct FurtherSeeds {
 /// they were requested. Only runs of the plan are judged.
 ///
 /// If the verdict is over an axis, an arm is compared once over all values of the axis.
-pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
+pub fn differences(snapshot: &Snapshot) -> Vec<Difference> {
     let best = best_groups(snapshot);
     if let Some((over, _)) = &snapshot.criterion.over {
         return over_axis(snapshot, &sides(snapshot, &best), over);
@@ -44,6 +68,7 @@ pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
         arm: side.arm.arm.clone(),
         baseline: side.baseline.arm.clone(),
         context: side.arm.context.clone(),
+        metric: snapshot.criterion.primary.clone(),
         finding: side.finding(snapshot),
     };
     sides(snapshot, &best).iter().map(difference).collect()
@@ -51,7 +76,7 @@ pub fn differences(snapshot: &ComparisonSnapshot) -> Vec<Difference> {
 
 /// Compares every arm with the baseline over the values of an axis. A value counts only if all its planned runs are
 /// complete.
-fn over_axis(snapshot: &ComparisonSnapshot, sides: &[Side<'_>], over: &Over) -> Vec<Difference> {
+fn over_axis(snapshot: &Snapshot, sides: &[Side<'_>], over: &Over) -> Vec<Difference> {
     let (rule, wording) = (snapshot.criterion.rule(), snapshot.wording());
     let context = |side: &Side<'_>| side.arm.context.without(&over.axis);
     let is_alike = |one: &Side<'_>, other: &Side<'_>| {
@@ -63,7 +88,8 @@ fn over_axis(snapshot: &ComparisonSnapshot, sides: &[Side<'_>], over: &Over) -> 
     };
     let judged = |side: &Side<'_>| {
         let of_arm: Vec<&Side<'_>> = sides.iter().filter(|other| is_alike(side, other)).collect();
-        let is_complete = |task: &Task| task.by_seed.len() as u64 >= snapshot.criterion.plan.seeds;
+        let is_complete =
+            |task: &Task| task.by_seed.len() as u64 >= snapshot.criterion.schedule.seeds;
         let tasks: Vec<Task> = of_arm.iter().map(task).filter(is_complete).collect();
         let [arm, baseline] = [&side.arm.arm, &side.baseline.arm];
         let scores = Scores {
@@ -74,6 +100,7 @@ fn over_axis(snapshot: &ComparisonSnapshot, sides: &[Side<'_>], over: &Over) -> 
             arm: arm.clone(),
             baseline: baseline.clone(),
             context: context(side),
+            metric: snapshot.criterion.primary.clone(),
             finding: over_tasks(scores, &tasks, over.scale, &rule, &wording),
         }
     };
@@ -85,7 +112,7 @@ fn over_axis(snapshot: &ComparisonSnapshot, sides: &[Side<'_>], over: &Over) -> 
 
 /// Returns whether any pair of runs is complete. From then on, seeds that are added increase the chance of a wrong
 /// verdict.
-pub fn has_begun(snapshot: &ComparisonSnapshot) -> bool {
+pub fn has_begun(snapshot: &Snapshot) -> bool {
     let best = best_groups(snapshot);
     sides(snapshot, &best)
         .iter()
@@ -95,9 +122,9 @@ pub fn has_begun(snapshot: &ComparisonSnapshot) -> bool {
 /// Returns the seeds with which undecided comparisons continue: the next one if the comparison continues until it is
 /// decided, or all seeds that were added to the planned ones. This is a pure function of what is on disk, so every
 /// process gets the same answer.
-pub(crate) fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> {
+pub(crate) fn further_seeds(snapshot: &Snapshot) -> Vec<FurtherSeeds> {
     let best = best_groups(snapshot);
-    let (plan, last) = (snapshot.criterion.plan, snapshot.last_seed());
+    let (schedule, last) = (snapshot.criterion.schedule, snapshot.last_seed());
     if snapshot.criterion.over.is_some() {
         return Vec::new();
     }
@@ -105,14 +132,15 @@ pub(crate) fn further_seeds(snapshot: &ComparisonSnapshot) -> Vec<FurtherSeeds> 
     for side in sides(snapshot, &best) {
         let finding = side.finding(snapshot);
         let n = finding.seeds as u64;
-        let until = match plan.until_decided {
+        let until = match schedule.until_decided {
             true if n < last => n + 1,
-            false if n >= plan.seeds && n < last => last,
+            false if n >= schedule.seeds && n < last => last,
             _ => continue,
         };
         // If nothing varies with the seed, more seeds cannot show more. Seeds that the user adds are trained
         // nevertheless.
-        let is_hopeless = finding.is_constant && finding.judgement.is_none() && plan.until_decided;
+        let is_hopeless =
+            finding.is_constant && finding.judgement.is_none() && schedule.until_decided;
         if !finding.is_open() || is_hopeless || n < snapshot.criterion.rule().first() {
             continue;
         }
@@ -137,7 +165,7 @@ pub struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn finding(&self, snapshot: &ComparisonSnapshot) -> Finding {
+    fn finding(&self, snapshot: &Snapshot) -> Finding {
         let (rule, wording) = (snapshot.criterion.rule(), snapshot.wording());
         Finding::widened(self.scores(snapshot), &rule, &wording, |seeds, alpha| {
             self.wider(snapshot, seeds, alpha)
@@ -148,7 +176,7 @@ impl<'a> Side<'a> {
     /// first `seeds` seeds.
     fn wider(
         &self,
-        snapshot: &ComparisonSnapshot,
+        snapshot: &Snapshot,
         seeds: usize,
         alpha: f64,
     ) -> Option<Result<WiderInterval, String>> {
@@ -158,9 +186,9 @@ impl<'a> Side<'a> {
         extensions().iter().find_map(|by| by.interval(snapshot, &pairs, alpha))
     }
 
-    fn scores(&self, snapshot: &ComparisonSnapshot) -> Scores {
+    fn scores(&self, snapshot: &Snapshot) -> Scores {
         let [arm, baseline] = [&self.arm.arm, &self.baseline.arm];
-        let differs = |arm: &Setting| snapshot.built_differently.contains(arm);
+        let differs = |arm: &Setting| snapshot.design.built_differently.contains(arm);
         let of = |measure: &Measure| self.costs(snapshot, measure);
         let guard = snapshot.criterion.no_worse.as_ref().map(|no_worse| {
             let measure = snapshot.measure(&no_worse.metric);
@@ -179,21 +207,21 @@ impl<'a> Side<'a> {
 
     /// Returns the same as [`by_seed`](Self::by_seed), but nothing for runs that only tune, because they say nothing
     /// about the networks that are compared.
-    fn costs(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> BTreeMap<u64, [f64; 2]> {
+    fn costs(&self, snapshot: &Snapshot, measure: &Measure) -> BTreeMap<u64, [f64; 2]> {
         match [self.arm.stage, self.baseline.stage].contains(&Stage::Tuning) {
             true => BTreeMap::new(),
             false => self.by_seed(snapshot, measure),
         }
     }
 
-    fn outstanding(&self, snapshot: &ComparisonSnapshot) -> usize {
+    fn outstanding(&self, snapshot: &Snapshot) -> usize {
         let last = snapshot.last_seed();
         let runs = self.arm.runs.iter().chain(&self.baseline.runs);
         runs.filter(|run| run.key.seed <= last && !run.status.is_over()).count()
     }
 
     /// Returns `[arm, baseline]` as costs for each seed of which both runs are complete.
-    fn by_seed(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> BTreeMap<u64, [f64; 2]> {
+    fn by_seed(&self, snapshot: &Snapshot, measure: &Measure) -> BTreeMap<u64, [f64; 2]> {
         self.paired(|run| Some(measure.cost(score(snapshot, measure, run)?)))
     }
 
@@ -209,7 +237,7 @@ impl<'a> Side<'a> {
 
 /// Returns the planned groups among `best`, a snapshot's [`best_groups`], each with the baseline's group in the same
 /// context.
-pub fn sides<'a>(snapshot: &ComparisonSnapshot, best: &'a [Group<'a>]) -> Vec<Side<'a>> {
+pub fn sides<'a>(snapshot: &Snapshot, best: &'a [Group<'a>]) -> Vec<Side<'a>> {
     let against = &snapshot.criterion.baseline;
     let beside = |context: Setting| {
         let here: Vec<&Group<'_>> =
@@ -224,14 +252,14 @@ pub fn sides<'a>(snapshot: &ComparisonSnapshot, best: &'a [Group<'a>]) -> Vec<Si
 
 /// Returns the value of a metric at the reported epoch of a complete run, or the worst value if the run diverged.
 /// Returns `None` for other runs, and if the metric was not measured.
-pub fn score(snapshot: &ComparisonSnapshot, measure: &Measure, run: &RunSnapshot) -> Option<f64> {
+pub fn score(snapshot: &Snapshot, measure: &Measure, run: &RunSnapshot) -> Option<f64> {
     match run.status {
         RunStatus::Diverged { .. } => Some(measure.direction.worst()),
         RunStatus::Finished if measure.of_run => {
             extensions().iter().find_map(|by| by.value(snapshot, run, measure))
         }
         RunStatus::Finished => {
-            let reported = snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs)?;
+            let reported = snapshot.design.reported.epoch_of(&snapshot.selection(), &run.epochs)?;
             reported.get(&measure.column)
         }
         _ => None,
@@ -242,18 +270,18 @@ pub fn score(snapshot: &ComparisonSnapshot, measure: &Measure, run: &RunSnapshot
 mod tests {
     use super::*;
     use crate::comparison::Verdict;
-    use crate::comparison::statistics::Plan;
+    use crate::comparison::statistics::Schedule;
     use crate::extension::{Extras, example};
     use crate::measure::Scale;
     use crate::runs::AddedSeeds;
     use crate::testing;
 
     /// Returns GELU and ReLU with `seeds` seeds in one context. ReLU's errors are higher than GELU's by `shift`.
-    fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> ComparisonSnapshot {
+    fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> Snapshot {
         let mut snapshot = testing::example();
         let pattern = snapshot.runs[0].clone();
         snapshot.criterion.comparisons = 1;
-        snapshot.criterion.plan = Plan::fixed(seeds);
+        snapshot.criterion.schedule = Schedule::fixed(seeds);
         snapshot.runs.clear();
         for seed in 1..=seeds {
             for activation in ["gelu", "relu"] {
@@ -299,7 +327,7 @@ mod tests {
         example::install();
         let mut snapshot = two(8, |_| 0.0);
         snapshot.criterion.primary = "size".to_owned();
-        snapshot.measures.push(Measure { of_run: true, ..Measure::named("size") });
+        snapshot.design.measures.push(Measure { of_run: true, ..Measure::named("size") });
         for run in &mut snapshot.runs {
             let worse = if run.key.setting.text("activation") == "relu" { 0.02 } else { 0.0 };
             let size = 0.3 + worse + 1e-4 * (run.key.seed % 3) as f64 * (1.0 + worse);
@@ -347,17 +375,15 @@ mod tests {
     #[test]
     fn where_networks_are_built_differently_it_is_said_what_seeds_pair() {
         let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
-        let said = |snapshot: &ComparisonSnapshot| {
-            differences(snapshot)[0].finding.details.clone().unwrap()
-        };
+        let said = |snapshot: &Snapshot| differences(snapshot)[0].finding.details.clone().unwrap();
         assert!(!said(&snapshot).contains("built"));
         let arm = differences(&snapshot)[0].arm.clone();
-        snapshot.built_differently = vec![arm];
+        snapshot.design.built_differently = vec![arm];
         assert!(
             said(&snapshot)
                 .contains("built differently: with the same seed they see the same batches")
         );
-        snapshot.built_differently.push(snapshot.criterion.baseline.clone());
+        snapshot.design.built_differently.push(snapshot.criterion.baseline.clone());
         assert!(!said(&snapshot).contains("built"), "both are of the other kind");
     }
 
@@ -388,7 +414,7 @@ mod tests {
         let over = Over { axis: "dropout".to_owned(), scale: Scale::Raw };
         snapshot.criterion.over = Some((over, 2));
         snapshot.criterion.comparisons = 1;
-        snapshot.criterion.plan = Plan::fixed(3);
+        snapshot.criterion.schedule = Schedule::fixed(3);
         let found = differences(&snapshot);
         let [difference] = found.as_slice() else { panic!("{} differences", found.len()) };
         assert!(difference.context.is_empty());
@@ -442,10 +468,10 @@ mod tests {
         let erratic = |seed: u64| if seed.is_multiple_of(2) { 0.01 } else { -0.0101 };
         let until_decided = |seeds, shift: fn(u64) -> f64| {
             let mut snapshot = two(seeds, shift);
-            snapshot.criterion.plan = Plan::until_decided(20);
+            snapshot.criterion.schedule = Schedule::until_decided(20);
             snapshot
         };
-        let wanted = |snapshot: &ComparisonSnapshot| -> Vec<(String, u64)> {
+        let wanted = |snapshot: &Snapshot| -> Vec<(String, u64)> {
             let all = further_seeds(snapshot).into_iter();
             all.map(|further| (further.setting.text("activation"), *further.seeds.end())).collect()
         };
@@ -472,7 +498,7 @@ mod tests {
     fn a_session_judges_by_its_own_rule() {
         let of = |shift: fn(u64) -> f64, seeds| {
             let mut snapshot = two(seeds, shift);
-            snapshot.criterion.plan = Plan::until_decided(20);
+            snapshot.criterion.schedule = Schedule::until_decided(20);
             (snapshot.criterion.alpha, snapshot.criterion.judgement) = (0.025, Some(1));
             // ReLU is the incumbent.
             snapshot.criterion.baseline = Setting::new([("activation", "relu")]);
@@ -511,7 +537,7 @@ mod tests {
     #[test]
     fn a_decided_activation_gets_no_more_seeds_and_the_baseline_does() {
         let mut snapshot = two(15, |seed| 0.01 + 1e-4 * seed as f64);
-        snapshot.criterion.plan = Plan::until_decided(20);
+        snapshot.criterion.schedule = Schedule::until_decided(20);
         snapshot.criterion.comparisons = 2;
         let relu: Vec<_> = snapshot
             .runs
@@ -533,7 +559,7 @@ mod tests {
     #[test]
     fn runs_beyond_the_plan_are_not_waited_for() {
         let mut snapshot = two(10, |_| 0.002);
-        snapshot.criterion.plan = Plan::fixed(8);
+        snapshot.criterion.schedule = Schedule::fixed(8);
         for run in snapshot.runs.iter_mut().filter(|run| [4, 9, 10].contains(&run.key.seed)) {
             run.status = RunStatus::Running;
         }

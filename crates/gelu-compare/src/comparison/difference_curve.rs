@@ -1,7 +1,7 @@
 use super::difference::sides;
 use super::statistics::{Mean, Pairs};
 use super::summary::{best_groups, value_at};
-use crate::runs::{ComparisonSnapshot, RunSnapshot};
+use crate::runs::{RunSnapshot, Snapshot};
 use crate::setting::Setting;
 
 /// The difference between an arm and the baseline in the primary measure, epoch by epoch.
@@ -22,7 +22,7 @@ pub(crate) struct DifferenceCurve {
 
 /// Returns the curves of a comparison, with contexts in ascending order and arms in the order in which they were
 /// requested. Uses only pairs of complete runs, so that every epoch is a mean of the same pairs.
-pub(crate) fn difference_curves(snapshot: &ComparisonSnapshot) -> Vec<DifferenceCurve> {
+pub(crate) fn difference_curves(snapshot: &Snapshot) -> Vec<DifferenceCurve> {
     let best: Vec<_> = best_groups(snapshot).iter().map(|group| group.complete()).collect();
     let measure = snapshot.primary_by_epoch();
     let at = |epoch| {

@@ -28,15 +28,15 @@ pub(super) fn doubt(finding: &Finding) -> Option<String> {
 mod tests {
     use super::super::finding::Scores;
     use super::super::rule::Rule;
-    use super::super::statistics::Plan;
+    use super::super::statistics::Schedule;
     use super::super::wording::Wording;
     use super::*;
     use crate::measure::Measure;
 
     fn of(pairs: &[[f64; 2]]) -> Option<String> {
         let scores = Scores::new("b", "a", (1..).zip(pairs.iter().copied()).collect());
-        let plan = Plan::fixed(pairs.len() as u64);
-        let rule = Rule { comparisons: 1, plan, negligible: 0.0, alpha: 0.05, judgement: None };
+        let schedule = Schedule::fixed(pairs.len() as u64);
+        let rule = Rule { comparisons: 1, schedule, negligible: 0.0, alpha: 0.05, judgement: None };
         doubt(&Finding::of(scores, &rule, &Wording::of(&Measure::named("loss"))))
     }
 

@@ -200,6 +200,9 @@ pub struct OverTasks {
     pub signed_rank_p: Option<f64>,
     /// The effect at each task.
     pub tasks: Vec<TaskEffect>,
+    /// Lines of text: the number of tasks in which the setting is ahead, then the effect at each task.
+    #[serde(skip)]
+    pub words: Vec<String>,
 }
 
 /// A summary of the scores of one setting.

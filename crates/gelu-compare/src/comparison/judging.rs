@@ -7,8 +7,8 @@ use super::sample::Sample;
 use super::sentence::sentence;
 use super::statistics::session::Judgement;
 use super::statistics::{
-    Decision, PairedTest, Pairs, Plan, Proportion, Unpaired, detectable, forecast, nothing_varies,
-    session, step, tested,
+    Decision, PairedTest, Pairs, Proportion, Schedule, Unpaired, detectable, forecast,
+    nothing_varies, session, step, tested,
 };
 use super::verdict::Verdict;
 use super::wording::Wording;
@@ -29,7 +29,7 @@ impl Finding {
         wording: &Wording,
         wider: impl FnOnce(usize, f64) -> Option<Result<WiderInterval, String>>,
     ) -> Self {
-        let (pairs, is_whole) = judged(&scores.by_seed, rule.plan);
+        let (pairs, is_whole) = judged(&scores.by_seed, rule.schedule);
         let list = pairs.list();
         let n = list.len() as u64;
         let coarse = coarse(&pairs, rule.negligible).map(|step| wording.of_measure(step).abs());
@@ -37,7 +37,7 @@ impl Finding {
         let is_constant = scores.sample != Sample::Tasks && nothing_varies(&pairs);
         let judgement = rule.judgement.map(|j| session::judged(j, &pairs));
         let is_tested = is_whole && !is_constant && judgement.is_none();
-        let tested = is_tested.then(|| tested(list, rule.plan, rule.share(), negligible));
+        let tested = is_tested.then(|| tested(list, rule.schedule, rule.share(), negligible));
         let interval = match (rule.judgement, judgement) {
             (Some(_), Some(Judgement::Open)) => None,
             (Some(_), _) if is_constant => None,
@@ -64,20 +64,20 @@ impl Finding {
             let costs: Vec<f64> = list.iter().map(|pair| pair[side]).collect();
             ScoreSummary::of(&costs, wording)
         };
-        let is_open = verdict == Verdict::Undecided && tested.is_some() && n >= rule.plan.seeds;
+        let is_open = verdict == Verdict::Undecided && tested.is_some() && n >= rule.schedule.seeds;
         let forecast_seeds = mean
             .filter(|_| is_open && negligible > 0.0 && scores.sample != Sample::Tasks)
-            .and_then(|mean| forecast(mean, rule.plan, negligible, rule.share()))
+            .and_then(|mean| forecast(mean, rule.schedule, negligible, rule.share()))
             .map(|total| total.max(rule.fewest_seeds()));
         let has_interval = mean.is_some() && tested.as_ref().is_some_and(|t| t.p.is_some());
-        let alpha = rule.share() * rule.plan.spent(n);
+        let alpha = rule.share() * rule.schedule.spent(n);
         let wider = has_interval.then(|| wider(pairs.len(), alpha)).flatten();
         let mut finding = Self {
             verdict,
             unpaired_runs: None,
             seeds: pairs.len(),
-            planned_seeds: rule.plan.seeds,
-            until_decided: rule.plan.until_decided,
+            planned_seeds: rule.schedule.seeds,
+            until_decided: rule.schedule.until_decided,
             decided_after: match judgement {
                 Some(Judgement::Improvement(after)) => Some(after),
                 Some(_) => None,
@@ -91,7 +91,7 @@ impl Finding {
                 .filter(|_| judgement.is_none())
                 .map(|p| (p * rule.comparisons.max(1) as f64).min(1.0)),
             alpha: rule.alpha,
-            alpha_spent: rule.alpha * rule.plan.spent(n).max(1.0),
+            alpha_spent: rule.alpha * rule.schedule.spent(n).max(1.0),
             scores: summary(0),
             baseline_scores: summary(1).filter(|_| scores.sample == Sample::Seeds),
             wider_interval: wider.clone().and_then(Result::ok).map(|wider| {
@@ -102,7 +102,7 @@ impl Finding {
             probability_better: probability.as_ref().map(Proportion::share),
             probability_better_interval: probability.map(|share| share.interval(0.05)),
             detectable: mean.filter(|_| judgement.is_none()).and_then(|mean| {
-                Some(mean.deviation * detectable(rule.plan, rule.share())?).filter(|d| *d > 0.0)
+                Some(mean.deviation * detectable(rule.schedule, rule.share())?).filter(|d| *d > 0.0)
             }),
             variance_ratio: pairs.variance_ratio().filter(|_| scores.sample == Sample::Seeds),
             better,
@@ -167,15 +167,15 @@ impl Finding {
 /// Returns the pairs that are judged, and whether there is no gap between their seeds. These are the seeds from 1 on
 /// without a gap. Before a fixed plan may decide, they are all of its seeds that exist, so that a missing run hides
 /// no other.
-fn judged(by_seed: &BTreeMap<u64, [f64; 2]>, plan: Plan) -> (Pairs, bool) {
+fn judged(by_seed: &BTreeMap<u64, [f64; 2]>, schedule: Schedule) -> (Pairs, bool) {
     let whole = by_seed.keys().zip(1..).take_while(|(seed, place)| **seed == *place).count();
     let of = |last: u64| {
         let planned = by_seed.iter().filter(|(seed, _)| (1..=last).contains(*seed));
         Pairs::new(planned.map(|(_, pair)| *pair).collect())
     };
-    match !plan.until_decided && (whole as u64) < plan.seeds {
+    match !schedule.until_decided && (whole as u64) < schedule.seeds {
         true => {
-            let pairs = of(plan.seeds);
+            let pairs = of(schedule.seeds);
             let is_whole = pairs.len() == whole;
             (pairs, is_whole)
         }
@@ -195,11 +195,11 @@ fn coarse(pairs: &Pairs, negligible: f64) -> Option<f64> {
 impl Guard {
     /// Returns whether the first `n` seeds show that the setting is worse by no more than the margin.
     fn is_kept(&self, rule: &Rule, n: usize) -> bool {
-        let (pairs, is_whole) = judged(&self.by_seed, rule.plan);
+        let (pairs, is_whole) = judged(&self.by_seed, rule.schedule);
         let list = pairs.list();
         is_whole
             && list.len() >= n
-            && PairedTest::new(&list[..n], rule.plan, rule.share(), self.margin)
+            && PairedTest::new(&list[..n], rule.schedule, rule.share(), self.margin)
                 .no_worse_after()
                 .is_some()
     }

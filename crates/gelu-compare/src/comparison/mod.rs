@@ -30,7 +30,7 @@ pub(crate) use difference_curve::{DifferenceCurve, difference_curves};
 pub use finding::{Finding, FindingInterval, Guard, OverTasks, ScoreSummary, Scores, TaskEffect};
 pub use headings::Headings;
 pub use palette::{Rgb, colour, lighter};
-pub use reader::{AnyReader, ComparisonReader};
+pub use reader::{AnyReader, SnapshotReader};
 pub use rule::Rule;
 pub(crate) use rule::error_rate;
 pub use sample::Sample;

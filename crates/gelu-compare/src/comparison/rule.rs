@@ -1,5 +1,5 @@
 use super::sample::Sample;
-use super::statistics::{Plan, detectable, fewest_seeds, session};
+use super::statistics::{Schedule, detectable, fewest_seeds, session};
 use super::wording::two_digits;
 use crate::measure::Criterion;
 
@@ -10,7 +10,7 @@ use crate::measure::Criterion;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// The number of planned seeds, and when the test may decide.
-    pub plan: Plan,
+    pub schedule: Schedule,
     /// m: the number of comparisons.
     pub comparisons: usize,
     /// α: the maximum probability that any verdict of the table is wrong.
@@ -32,7 +32,10 @@ impl Criterion {
     pub fn rule(&self) -> Rule {
         Rule {
             // Over tasks, the units are tasks, and they are judged once.
-            plan: self.over.as_ref().map_or(self.plan, |&(_, tasks)| Plan::fixed(tasks)),
+            schedule: self
+                .over
+                .as_ref()
+                .map_or(self.schedule, |&(_, tasks)| Schedule::fixed(tasks)),
             comparisons: self.comparisons,
             alpha: self.alpha,
             negligible: self.negligible,
@@ -54,20 +57,20 @@ impl Rule {
 
     /// Returns whether the planned seeds can decide anything.
     pub fn can_decide(&self) -> bool {
-        self.plan.can_decide(self.share())
+        self.schedule.can_decide(self.share())
     }
 
     /// Returns the number of seeds that every comparison has before it can end: all of a fixed plan.
     pub fn first(&self) -> u64 {
         match self.judgement {
             Some(_) => session::FIRST as u64,
-            None => self.plan.first(self.share()),
+            None => self.schedule.first(self.share()),
         }
     }
 
     /// Returns a sentence on what the planned seeds or tasks can show, for printing before the first run.
     pub fn prospect(&self, sample: Sample) -> String {
-        let (count, unit) = (self.plan.seeds, sample.unit());
+        let (count, unit) = (self.schedule.seeds, sample.unit());
         if let Some(j) = self.judgement {
             return format!(
                 "Judgement {j} of this budget: at most {count} pairs of runs at level {}; it gives up early where an \
@@ -80,7 +83,7 @@ impl Rule {
             several => format!("{several} comparisons"),
         };
         let units = if count == 1 { unit.to_owned() } else { format!("{unit}s") };
-        match detectable(self.plan, self.share()) {
+        match detectable(self.schedule, self.share()) {
             None => format!(
                 "{count} {units} cannot decide {all}, whatever they show: that takes {} or more{}",
                 self.fewest_seeds(),
@@ -92,7 +95,7 @@ impl Rule {
             Some(ratio) => format!(
                 "With {}{count} {units} you will detect, 80% of the time, a true difference of {ratio:.1} standard \
                  deviations {}; smaller ones may stay undecided",
-                if self.plan.until_decided { "up to " } else { "" },
+                if self.schedule.until_decided { "up to " } else { "" },
                 match sample {
                     Sample::Tasks => "of the tasks' differences",
                     _ => "of the differences between runs with the same seed",
@@ -119,22 +122,22 @@ pub(crate) fn error_rate(verdicts: usize, level: f64) -> String {
 mod tests {
     use super::*;
 
-    fn rule(plan: Plan, comparisons: usize) -> Rule {
-        Rule { plan, comparisons, alpha: 0.05, negligible: 0.0, judgement: None }
+    fn rule(schedule: Schedule, comparisons: usize) -> Rule {
+        Rule { schedule, comparisons, alpha: 0.05, negligible: 0.0, judgement: None }
     }
 
     #[test]
     fn what_seeds_can_show_is_said_before_they_are_paid_for() {
-        let eight = rule(Plan::fixed(8), 1).prospect(Sample::Seeds);
+        let eight = rule(Schedule::fixed(8), 1).prospect(Sample::Seeds);
         assert!(
             eight.starts_with(
                 "With 8 seeds you will detect, 80% of the time, a true difference of 1."
             ),
             "{eight}"
         );
-        let open = rule(Plan::until_decided(20), 1).prospect(Sample::Seeds);
+        let open = rule(Schedule::until_decided(20), 1).prospect(Sample::Seeds);
         assert!(open.starts_with("With up to 20 seeds you will detect, 80%"), "{open}");
-        let none = rule(Plan::fixed(8), 7).prospect(Sample::Seeds);
+        let none = rule(Schedule::fixed(8), 7).prospect(Sample::Seeds);
         let expected = "8 seeds cannot decide 7 comparisons, whatever they show: that takes 9 or more (--seeds 9)";
         assert_eq!(none, expected);
     }

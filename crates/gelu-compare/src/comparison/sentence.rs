@@ -201,7 +201,7 @@ fn what_would_decide(finding: &Finding) -> Option<String> {
         });
     }
     let total = finding.forecast_seeds?;
-    let then = rule.alpha * rule.plan.spent(total).max(1.0);
+    let then = rule.alpha * rule.schedule.spent(total).max(1.0);
     Some(format!(
         "If that is its true size, about {} {}s in all would decide it; the chance of a wrong verdict in this table \
          then rises from {} to {}.",

@@ -1,6 +1,6 @@
 use super::statistics::median;
 use crate::measure::{EpochMetrics, Measure, Reported};
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
+use crate::runs::{RunSnapshot, RunStatus, Snapshot, Stage};
 use crate::setting::{Role, Setting};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -59,12 +59,7 @@ impl<'a> Group<'a> {
 
     /// Returns the values that the complete runs measured at `reported`, one value per run. The value of a diverged
     /// run is infinite, so that it counts as the worst. Returns no values if the comparison has no such measure.
-    pub fn values(
-        &self,
-        snapshot: &ComparisonSnapshot,
-        reported: Reported,
-        measure: &Measure,
-    ) -> Vec<f64> {
+    pub fn values(&self, snapshot: &Snapshot, reported: Reported, measure: &Measure) -> Vec<f64> {
         if !snapshot.has(&measure.column) {
             return Vec::new();
         }
@@ -79,7 +74,7 @@ impl<'a> Group<'a> {
 
     /// Returns the group's value of a measure: the median over the complete runs, each at its reported epoch. Before
     /// there is any, it is the median over the runs under way, at the epochs that would be reported now.
-    pub fn standing(&self, snapshot: &ComparisonSnapshot, measure: &Measure) -> Option<f64> {
+    pub fn standing(&self, snapshot: &Snapshot, measure: &Measure) -> Option<f64> {
         let complete_or_started = self.complete_or_started();
         median(complete_or_started.runs.iter().filter_map(|run| match run.status {
             RunStatus::Diverged { .. } => {
@@ -91,22 +86,19 @@ impl<'a> Group<'a> {
 
     /// Returns the cost by which tuned values are chosen: the median of the selection measure over the complete runs,
     /// at the reported epoch. Returns `None` before any run is complete. Only the first seeds choose, and only once
-    /// (see [`ComparisonSnapshot::choosing_seeds`]); if the runs only tune, all seeds choose.
-    pub fn score(&self, snapshot: &ComparisonSnapshot) -> Option<f64> {
+    /// (see [`Snapshot::choosing_seeds`]); if the runs only tune, all seeds choose.
+    pub fn score(&self, snapshot: &Snapshot) -> Option<f64> {
         let measure = snapshot.selection();
         let first = snapshot.choosing_seeds;
         let choosing = self.filtered(|run| run.key.seed <= first || run.key.stage == Stage::Tuning);
-        let values = choosing.values(snapshot, snapshot.reported, &measure);
+        let values = choosing.values(snapshot, snapshot.design.reported, &measure);
         median(values.into_iter().map(|value| measure.cost(value)))
     }
 }
 
 /// Returns the epoch of a run that its results are taken from.
-pub fn reported_epoch<'a>(
-    snapshot: &ComparisonSnapshot,
-    run: &'a RunSnapshot,
-) -> Option<&'a EpochMetrics> {
-    snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs)
+pub fn reported_epoch<'a>(snapshot: &Snapshot, run: &'a RunSnapshot) -> Option<&'a EpochMetrics> {
+    snapshot.design.reported.epoch_of(&snapshot.selection(), &run.epochs)
 }
 
 pub(super) fn value_at(run: &RunSnapshot, epoch: usize, measure: &Measure) -> Option<f64> {
@@ -120,7 +112,7 @@ pub(super) fn value_at(run: &RunSnapshot, epoch: usize, measure: &Measure) -> Op
 
 /// Returns the runs grouped by everything but the seed, in plan order. Runs outside the plan have groups of their
 /// own.
-pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
+pub fn groups(snapshot: &Snapshot) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places: HashMap<(&Setting, Stage, bool), usize> = HashMap::new();
     for run in &snapshot.runs {
@@ -130,7 +122,7 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
             Some(&place) => groups[place].runs.push(run),
             None => {
                 places.insert(kind, groups.len());
-                let part = |role| key.setting.of_role(&snapshot.axes, role);
+                let part = |role| key.setting.of_role(&snapshot.design.axes, role);
                 groups.push(Group {
                     arm: part(Role::Compared),
                     tuned: part(Role::Tuned),
@@ -148,7 +140,7 @@ pub fn groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
 /// Returns, for every arm and context, the group whose tuned setting scores best, in plan order. A group without a
 /// complete run is chosen only if there is no other, and a group outside the plan only if there is none in the plan.
 /// If there are final runs, their group is the best, because the tuning runs have chosen its tuned values.
-pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
+pub fn best_groups(snapshot: &Snapshot) -> Vec<Group<'_>> {
     let score = |group: &Group<'_>| group.score(snapshot).unwrap_or(f64::INFINITY);
     let rank = |group: &Group<'_>| (group.planned, group.stage == Stage::Final);
     let mut best: Vec<Group<'_>> = Vec::new();
@@ -173,7 +165,7 @@ pub fn best_groups(snapshot: &ComparisonSnapshot) -> Vec<Group<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::statistics::Plan;
+    use crate::comparison::statistics::Schedule;
     use crate::testing::{example, setting};
 
     #[test]
@@ -259,11 +251,11 @@ mod tests {
         for run in snapshot.runs.iter_mut().filter(|run| run.key.setting.number("lr") == 1e-4) {
             run.epochs[2].set("valid_loss", 0.0);
         }
-        let rates = |snapshot: &ComparisonSnapshot| -> Vec<f64> {
+        let rates = |snapshot: &Snapshot| -> Vec<f64> {
             best_groups(snapshot).iter().map(|group| group.tuned.number("lr")).collect()
         };
         assert_eq!(rates(&snapshot), [1e-3; 4]);
-        snapshot.reported = Reported::BestEpoch;
+        snapshot.design.reported = Reported::BestEpoch;
         assert_eq!(rates(&snapshot), [1e-4; 4]);
     }
 
@@ -272,7 +264,7 @@ mod tests {
         let mut snapshot = example();
         snapshot.runs[0].status = RunStatus::Interrupted;
         snapshot.runs[0].epochs.truncate(2);
-        let values = |snapshot: &ComparisonSnapshot, activation, rate| {
+        let values = |snapshot: &Snapshot, activation, rate| {
             let groups = groups(snapshot);
             let group =
                 groups.iter().find(|g| g.runs[0].key.setting == setting(activation, rate, 0.0));
@@ -288,7 +280,7 @@ mod tests {
     #[test]
     fn seeds_after_the_first_eight_choose_no_learning_rate() {
         let mut snapshot = example();
-        snapshot.criterion.plan = Plan::until_decided(20);
+        snapshot.criterion.schedule = Schedule::until_decided(20);
         let mut late = snapshot.runs[2].clone();
         assert_eq!(late.key.setting.number("lr"), 1e-4);
         for seed in 9..=20 {

@@ -3,7 +3,7 @@
 use super::finding::{Finding, OverTasks, Scores, TaskEffect};
 use super::rule::Rule;
 use super::sample::Sample;
-use super::statistics::{Plan, signed_rank_p, signed_ranks};
+use super::statistics::{Schedule, signed_rank_p, signed_ranks};
 use super::wording::Wording;
 use crate::measure::Scale;
 use std::collections::BTreeMap;
@@ -36,16 +36,19 @@ pub(crate) fn over_tasks(
     let by_seed = (1..).zip(scaled.iter().map(pair)).collect();
     let scores = Scores { sample: Sample::Tasks, by_seed, ..scores };
     let finding = Finding::of(scores, rule, &wording.on_scale(scale));
-    let is_whole = tasks.len() as u64 == rule.plan.seeds;
+    let is_whole = tasks.len() as u64 == rule.schedule.seeds;
     let p = signed_rank_p(&costs).filter(|_| is_whole);
     let effect =
         |((task, cost), scaled): ((&Task, &f64), &f64)| task.effect(*cost, *scaled, wording);
-    let over = OverTasks {
+    let tasks: Vec<TaskEffect> = tasks.iter().zip(&costs).zip(&scaled).map(effect).collect();
+    let mut over = OverTasks {
         scale,
         ahead: costs.iter().filter(|cost| **cost < 0.0).count(),
         signed_rank_p: p.map(|p| (p * rule.comparisons.max(1) as f64).min(1.0)),
-        tasks: tasks.iter().zip(&costs).zip(&scaled).map(effect).collect(),
+        tasks,
+        words: Vec::new(),
     };
+    over.words = over.lines(&finding.arm, wording);
     Finding { over: Some(over), ..finding }
 }
 
@@ -72,7 +75,7 @@ impl Task {
 
     fn effect(&self, difference: f64, scaled: f64, wording: &Wording) -> TaskEffect {
         let rule = Rule {
-            plan: Plan::fixed(self.by_seed.len() as u64),
+            schedule: Schedule::fixed(self.by_seed.len() as u64),
             comparisons: 1,
             alpha: 0.05,
             negligible: 0.0,
@@ -92,8 +95,7 @@ impl Task {
 }
 
 impl OverTasks {
-    /// Returns lines of text: the number of tasks in which the setting `arm` is ahead, then the effect at each task.
-    pub fn words(&self, arm: &str, wording: &Wording) -> Vec<String> {
+    fn lines(&self, arm: &str, wording: &Wording) -> Vec<String> {
         let p = self.signed_rank_p;
         let p = p.map_or_else(String::new, |p| format!("; by signed ranks p = {p:.2}"));
         let count = format!("{arm} is ahead in {} of {} tasks{p}.", self.ahead, self.tasks.len());
@@ -103,7 +105,7 @@ impl OverTasks {
 
 impl TaskEffect {
     /// Returns `iris: 0.4 (0.1 to 0.7; 14 seeds)`.
-    pub fn words(&self, wording: &Wording) -> String {
+    pub(crate) fn words(&self, wording: &Wording) -> String {
         let ends = self.interval.map(|interval| interval.ends());
         let resolution = ends.map_or(f64::NAN, |[low, high]| (high - low) / 2.0);
         let mean = self.mean.map_or_else(
@@ -135,8 +137,8 @@ mod tests {
 
     fn of(tasks: &[Task], scale: Scale) -> (Finding, OverTasks) {
         let wording = Wording::of(&Measure::named("loss"));
-        let plan = Plan::fixed(tasks.len() as u64);
-        let rule = Rule { plan, comparisons: 1, alpha: 0.05, negligible: 0.0, judgement: None };
+        let schedule = Schedule::fixed(tasks.len() as u64);
+        let rule = Rule { schedule, comparisons: 1, alpha: 0.05, negligible: 0.0, judgement: None };
         let scores = Scores::new("GELU", "ReLU", BTreeMap::new());
         let finding = over_tasks(scores, tasks, scale, &rule, &wording);
         let over = finding.over.clone().unwrap();

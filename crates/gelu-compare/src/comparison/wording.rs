@@ -1,7 +1,7 @@
 //! Writes values of a measure for sentences.
 
 use crate::measure::{Direction, Measure, Scale, Unit};
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 
 /// Formats values of a measure for sentences.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Wording {
     unit: String,
 }
 
-impl ComparisonSnapshot {
+impl Snapshot {
     /// Returns the wording of the primary measure.
     pub fn wording(&self) -> Wording {
         Wording::of(&self.primary())

@@ -1,5 +1,5 @@
 use crate::extension::{DashboardBars, extensions};
-use crate::runs::{ComparisonSnapshot, Quantity};
+use crate::runs::{Quantity, Snapshot};
 use crate::setting::Setting;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -74,8 +74,8 @@ impl App {
     }
 
     /// Returns the quantities that have a tab: all that were measured, the figure's quantity first.
-    pub(super) fn tabs(snapshot: &ComparisonSnapshot) -> Vec<Quantity> {
-        let first = snapshot.figure.quantity.as_str();
+    pub(super) fn tabs(snapshot: &Snapshot) -> Vec<Quantity> {
+        let first = snapshot.design.figure.quantity.as_str();
         let mut all = snapshot.quantities();
         all.sort_by_key(|quantity| quantity.name != first);
         if all.is_empty() {
@@ -87,22 +87,22 @@ impl App {
     }
 
     /// Returns the quantity that is shown.
-    pub(super) fn quantity(&self, snapshot: &ComparisonSnapshot) -> Quantity {
+    pub(super) fn quantity(&self, snapshot: &Snapshot) -> Quantity {
         let mut tabs = Self::tabs(snapshot);
         tabs.swap_remove(self.tab % tabs.len())
     }
 
     /// Returns the context that is shown; `None` in a comparison without runs.
-    pub(super) fn context(&self, snapshot: &ComparisonSnapshot) -> Option<Setting> {
+    pub(super) fn context(&self, snapshot: &Snapshot) -> Option<Setting> {
         pick(&snapshot.contexts(), self.context)
     }
 
     /// Returns the tuned setting that is shown; `None` for each arm's best.
-    pub(super) fn tuned(&self, snapshot: &ComparisonSnapshot) -> Option<Setting> {
+    pub(super) fn tuned(&self, snapshot: &Snapshot) -> Option<Setting> {
         self.tuned.and_then(|index| pick(&snapshot.tuned(), index))
     }
 
-    pub(super) fn press(&mut self, key: KeyEvent, snapshot: &ComparisonSnapshot) -> Action {
+    pub(super) fn press(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Action {
         // Ctrl-D does not count, because some terminals type it when their window is closed.
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let interrupt = control && key.code == KeyCode::Char('c');
@@ -148,7 +148,7 @@ impl App {
         }
     }
 
-    fn choose(&mut self, key: KeyCode, snapshot: &ComparisonSnapshot) -> Action {
+    fn choose(&mut self, key: KeyCode, snapshot: &Snapshot) -> Action {
         let tabs = Self::tabs(snapshot).len();
         match key {
             KeyCode::Right | KeyCode::Tab => self.tab = (self.tab + 1) % tabs,
@@ -180,23 +180,23 @@ impl App {
     }
 
     /// Returns the tables of bars for the runs that are shown.
-    pub(super) fn bars_of(&self, snapshot: &ComparisonSnapshot) -> Option<DashboardBars> {
+    pub(super) fn bars_of(&self, snapshot: &Snapshot) -> Option<DashboardBars> {
         let context = self.context(snapshot);
         extensions().iter().find_map(|by| by.bars(snapshot, context.as_ref()))
     }
 
     /// Returns the index of the table of bars to show next; `None` after the last.
-    fn next_bars(&self, snapshot: &ComparisonSnapshot) -> Option<usize> {
+    fn next_bars(&self, snapshot: &Snapshot) -> Option<usize> {
         let next = self.bars.map_or(0, |shown| shown + 1);
         let count = self.bars_of(snapshot).map_or(0, |bars| bars.tables.len());
         (next < count).then_some(next)
     }
 
-    fn zoomed_in(&self, snapshot: &ComparisonSnapshot) -> usize {
+    fn zoomed_in(&self, snapshot: &Snapshot) -> usize {
         (self.window.unwrap_or_else(|| longest(snapshot)) / 2).max(2)
     }
 
-    fn zoomed_out(&self, snapshot: &ComparisonSnapshot) -> Option<usize> {
+    fn zoomed_out(&self, snapshot: &Snapshot) -> Option<usize> {
         self.window.map(|window| window * 2).filter(|&window| window < longest(snapshot))
     }
 }
@@ -205,7 +205,7 @@ fn pick(settings: &[Setting], index: usize) -> Option<Setting> {
     settings.get(index % settings.len().max(1)).cloned()
 }
 
-fn longest(snapshot: &ComparisonSnapshot) -> usize {
+fn longest(snapshot: &Snapshot) -> usize {
     snapshot.runs.iter().map(|run| run.epochs.len()).max().unwrap_or(0)
 }
 
@@ -291,7 +291,7 @@ mod tests {
             tables: vec![table("one"), table("two")],
         };
         let mut app = App::new(Mode::Watching);
-        let press = |app: &mut App, keys: &str, snapshot: &ComparisonSnapshot| {
+        let press = |app: &mut App, keys: &str, snapshot: &Snapshot| {
             for key in keys.chars() {
                 app.press(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE), snapshot);
             }

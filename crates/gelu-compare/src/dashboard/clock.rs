@@ -1,4 +1,4 @@
-use crate::runs::{ComparisonSnapshot, Phase, Progress, RunSnapshot};
+use crate::runs::{Phase, Progress, RunSnapshot, Snapshot};
 use std::time::{Duration, Instant};
 
 /// Measures how far a comparison has come, and estimates how long it will still take from what was done since the
@@ -40,7 +40,7 @@ impl Clock {
         Self { started: Instant::now(), done_at_start: None }
     }
 
-    pub(super) fn read(&mut self, snapshot: &ComparisonSnapshot) -> Reading {
+    pub(super) fn read(&mut self, snapshot: &Snapshot) -> Reading {
         let done: f64 = snapshot.runs.iter().map(epochs_done).sum();
         let total = snapshot.runs.iter().map(|run| run.epochs_planned as f64).sum();
         let at_start = *self.done_at_start.get_or_insert(done);

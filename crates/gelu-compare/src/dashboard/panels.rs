@@ -162,10 +162,10 @@ mod tests {
     use super::super::clock::Clock;
     use super::*;
     use crate::extension::{BarCell, BarTable, DashboardBars, Extras};
-    use crate::runs::{ComparisonSnapshot, Phase, Progress, RunStatus};
+    use crate::runs::{Phase, Progress, RunStatus, Snapshot};
     use crate::testing::{example, without_epochs};
 
-    fn screen(app: &App, snapshot: &ComparisonSnapshot, width: u16, height: u16) -> String {
+    fn screen(app: &App, snapshot: &Snapshot, width: u16, height: u16) -> String {
         let area = Rect::new(0, 0, width, height);
         let mut buffer = Buffer::empty(area);
         View::of(app, snapshot, Clock::start().read(snapshot)).render_to(area, &mut buffer);

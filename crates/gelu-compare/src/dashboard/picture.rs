@@ -3,7 +3,7 @@
 use super::app::{App, Mode};
 use super::clock::Clock;
 use super::view::View;
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
@@ -17,7 +17,7 @@ const PAPER: &str = "#16181d";
 const INK: &str = "#d6d8dc";
 
 /// Returns the dashboard of a comparison as an SVG document of 100×30 cells.
-pub fn picture(snapshot: &ComparisonSnapshot) -> String {
+pub fn picture(snapshot: &Snapshot) -> String {
     let area = Rect::new(0, 0, COLUMNS, ROWS);
     let mut buffer = Buffer::empty(area);
     View::of(&App::new(Mode::Watching), snapshot, Clock::start().read(snapshot))

@@ -2,7 +2,7 @@ use super::clock::Clock;
 use crate::comparison::{Headings, differences};
 use crate::extension::extensions;
 use crate::measure::{EpochMetrics, Measure, Split, duration};
-use crate::runs::{ComparisonSnapshot, RunKey, RunSnapshot, RunStatus};
+use crate::runs::{RunKey, RunSnapshot, RunStatus, Snapshot};
 use crate::setting::Setting;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -34,7 +34,7 @@ impl PlainReporter {
     }
 
     /// Creates a reporter that does not report what `snapshot` already has.
-    pub fn after(snapshot: &ComparisonSnapshot) -> Self {
+    pub fn after(snapshot: &Snapshot) -> Self {
         let told = |run: &RunSnapshot| {
             let ended = run.status.is_over();
             (run.key.clone(), ShownRun { begun: ended, epochs: run.epochs.len(), ended })
@@ -47,7 +47,7 @@ impl PlainReporter {
     }
 
     /// Returns what is new since the last call, as whole lines.
-    pub fn lines(&mut self, snapshot: &ComparisonSnapshot) -> String {
+    pub fn lines(&mut self, snapshot: &Snapshot) -> String {
         let (mut lines, count) = (String::new(), snapshot.runs.len());
         let left = self.clock.read(snapshot).left.filter(|left| left.as_secs() > 0);
         let left = left.map_or_else(String::new, |left| format!(", about {} left", duration(left)));
@@ -73,7 +73,7 @@ impl PlainReporter {
             for epoch in run.epochs.iter().skip(told.epochs) {
                 let planned = snapshot.epochs_of(run).filter(|&planned| planned >= epoch.epoch);
                 let width = WIDTH.saturating_sub(head.chars().count() + 2);
-                let (measures, primary) = (&snapshot.measures, &snapshot.criterion.primary);
+                let (measures, primary) = (&snapshot.design.measures, &snapshot.criterion.primary);
                 let line = epoch_line_within(width, measures, primary, epoch, planned);
                 writeln!(lines, "{head}  {line}").expect("writing to memory cannot fail");
             }
@@ -97,15 +97,15 @@ impl PlainReporter {
     }
 
     /// Returns lines with the verdicts reached since the last call, if the test checks after every seed.
-    fn verdicts(&mut self, snapshot: &ComparisonSnapshot) -> String {
+    fn verdicts(&mut self, snapshot: &Snapshot) -> String {
         let complete = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
-        if !snapshot.criterion.plan.until_decided || complete == self.complete {
+        if !snapshot.criterion.schedule.until_decided || complete == self.complete {
             return String::new();
         }
         self.complete = complete;
         let mut lines = String::new();
         let differences = differences(snapshot);
-        let headings = Headings::of(&snapshot.axes, differences.iter().map(|d| &d.context));
+        let headings = Headings::of(&snapshot.design.axes, differences.iter().map(|d| &d.context));
         for difference in &differences {
             let key = (difference.arm.clone(), difference.context.clone());
             if !difference.finding.is_open() && self.decided.insert(key) {
@@ -177,7 +177,7 @@ fn digits(number: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::statistics::Plan;
+    use crate::comparison::statistics::Schedule;
     use crate::measure::Unit;
     use crate::testing::{example, without_epochs};
 
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn where_no_run_is_complete_and_nobody_says_how_many_epochs_there_are_none_is_the_last() {
         let mut snapshot = example();
-        snapshot.epochs = None;
+        snapshot.design.epochs = None;
         let whole = snapshot.clone();
         for run in &mut snapshot.runs {
             (run.epochs_planned, run.status) = (1, RunStatus::Running);
@@ -262,7 +262,7 @@ mod tests {
     fn a_verdict_is_told_once_when_it_is_made() {
         let mut snapshot = example();
         let pattern = snapshot.runs.swap_remove(0);
-        snapshot.criterion.plan = Plan::until_decided(20);
+        snapshot.criterion.schedule = Schedule::until_decided(20);
         snapshot.criterion.comparisons = 1;
         snapshot.runs.clear();
         let mut reporter = PlainReporter::new();

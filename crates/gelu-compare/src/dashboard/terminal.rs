@@ -2,7 +2,7 @@ use super::app::{Action, App, Mode, Request};
 use super::clock::Clock;
 use super::keys::Keys;
 use super::view::View;
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 use crate::signals::Signals;
 use crate::{Error, Result};
 use ratatui::DefaultTerminal;
@@ -36,7 +36,7 @@ pub enum Outcome {
 ///
 /// Returns an error if the terminal cannot be used, or if `source` fails.
 pub fn run(
-    mut source: impl FnMut() -> Result<(ComparisonSnapshot, bool)>,
+    mut source: impl FnMut() -> Result<(Snapshot, bool)>,
     mut request: impl FnMut(Request),
     mode: Mode,
     signals: &Signals,
@@ -59,7 +59,7 @@ fn show(
     terminal: &mut DefaultTerminal,
     keys: &mut Keys,
     app: &mut App,
-    source: &mut dyn FnMut() -> Result<(ComparisonSnapshot, bool)>,
+    source: &mut dyn FnMut() -> Result<(Snapshot, bool)>,
     request: &mut dyn FnMut(Request),
     signals: &Signals,
 ) -> Result<Outcome> {

@@ -2,7 +2,7 @@ use super::colours::colour_of;
 use super::symbols::key;
 use crate::comparison::{Difference, Headings, Verdict, Wording, differences};
 use crate::report::{ForestPanel, Mark, cuts, forest, missing_intervals, strip};
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 use crate::setting::{Axis, Role};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -38,7 +38,7 @@ struct VerdictRow {
 }
 
 impl VerdictsView {
-    pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
         let differences = differences(snapshot);
         let over = snapshot.criterion.over.as_ref().map(|(over, _)| over);
         let wording = match over {
@@ -50,7 +50,7 @@ impl VerdictsView {
         let unit = if unit.is_empty() { String::new() } else { format!(", in {unit}") };
         let baseline = snapshot.label(&snapshot.criterion.baseline);
         let better = if wording.higher_is_better() { "above" } else { "below" };
-        let headings = Headings::of(&snapshot.axes, differences.iter().map(|d| &d.context));
+        let headings = Headings::of(&snapshot.design.axes, differences.iter().map(|d| &d.context));
         let said = |d: &Difference| headings.head(&d.context, &d.finding.sentence);
         Self {
             heading: format!("{measure} − that of {baseline}{unit}; {better} 0: better"),
@@ -58,7 +58,7 @@ impl VerdictsView {
             unit: if over.is_some() { "tasks" } else { "seeds" },
             rows: differences.iter().map(|d| row(snapshot, d, &wording)).collect(),
             panels: forest(snapshot).map_or_else(Vec::new, |forest| forest.panels),
-            sentences: cuts(&snapshot.cut_down)
+            sentences: cuts(&snapshot.design.cut_down)
                 .into_iter()
                 .chain(differences.iter().map(said))
                 .chain(missing_intervals(differences.iter().map(|d| &d.finding)))
@@ -180,12 +180,12 @@ impl VerdictsView {
 }
 
 /// Returns the axes at each of whose values there is a verdict.
-fn contexts(snapshot: &ComparisonSnapshot) -> impl Iterator<Item = &Axis> {
+fn contexts(snapshot: &Snapshot) -> impl Iterator<Item = &Axis> {
     let over = snapshot.criterion.over.as_ref().map(|(over, _)| over.axis.as_str());
-    Role::Each.of(&snapshot.axes).filter(move |axis| Some(axis.name.as_str()) != over)
+    Role::Each.of(&snapshot.design.axes).filter(move |axis| Some(axis.name.as_str()) != over)
 }
 
-fn row(snapshot: &ComparisonSnapshot, difference: &Difference, wording: &Wording) -> VerdictRow {
+fn row(snapshot: &Snapshot, difference: &Difference, wording: &Wording) -> VerdictRow {
     let finding = &difference.finding;
     let effect = finding.mean.map(|mean| wording.number(mean, finding.resolution()));
     let interval = match finding.interval {
@@ -229,11 +229,11 @@ fn verdict_cell(row: &VerdictRow) -> Cell<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::statistics::Plan;
+    use crate::comparison::statistics::Schedule;
     use crate::extension::{Extras, WiderInterval};
     use crate::testing::{example, without_epochs};
 
-    fn screen(snapshot: &ComparisonSnapshot, width: u16, height: u16) -> String {
+    fn screen(snapshot: &Snapshot, width: u16, height: u16) -> String {
         let area = Rect::new(0, 0, width, height);
         let mut buffer = Buffer::empty(area);
         VerdictsView::of(snapshot).render(area, &mut buffer);
@@ -299,7 +299,7 @@ mod tests {
         for run in &mut snapshot.runs {
             run.extras = Extras::default().with(reason.clone());
         }
-        snapshot.cut_down = vec!["2 epochs instead of 20".to_owned()];
+        snapshot.design.cut_down = vec!["2 epochs instead of 20".to_owned()];
         let screen = screen(&snapshot, 100, 30);
         assert!(screen.contains("\nCut down: 2 epochs instead of 20."), "{screen}");
         // And last, what cannot be told.
@@ -320,11 +320,11 @@ mod tests {
     #[test]
     fn only_an_open_comparison_says_how_many_seeds_it_is_to_have() {
         let mut snapshot = example();
-        snapshot.criterion.plan = Plan::fixed(9);
+        snapshot.criterion.schedule = Schedule::fixed(9);
         let rows = VerdictsView::of(&snapshot).rows;
         assert!(rows.iter().all(|row| row.further == "9 seeds"), "{rows:?}");
         // At this level, three seeds decide.
-        snapshot.criterion.plan = Plan::fixed(3);
+        snapshot.criterion.schedule = Schedule::fixed(3);
         (snapshot.criterion.alpha, snapshot.criterion.comparisons) = (0.5, 1);
         let rows = VerdictsView::of(&snapshot).rows;
         let decided: Vec<_> = rows.iter().filter(|row| row.verdict != Verdict::Undecided).collect();

@@ -5,7 +5,7 @@ use super::verdicts::VerdictsView;
 use crate::comparison::{Group, best_groups, groups};
 use crate::extension::DashboardBars;
 use crate::measure::{Measure, Reported, Unit};
-use crate::runs::{ComparisonSnapshot, Quantity, RunStatus};
+use crate::runs::{Quantity, RunStatus, Snapshot};
 use crate::setting::{Role, Setting};
 
 /// Everything that the screen shows at one moment, made from the state and a snapshot.
@@ -75,11 +75,11 @@ pub(super) struct Row {
 }
 
 impl View {
-    pub(super) fn of(app: &App, snapshot: &ComparisonSnapshot, reading: Reading) -> Self {
+    pub(super) fn of(app: &App, snapshot: &Snapshot, reading: Reading) -> Self {
         let quantity = app.quantity(snapshot);
         let tabs = App::tabs(snapshot);
         let chosen = chosen_groups(app, snapshot);
-        let parts = [&snapshot.title, &snapshot.data, &snapshot.device].into_iter();
+        let parts = [&snapshot.design.title, &snapshot.data, &snapshot.device].into_iter();
         let parts: Vec<&str> = parts.map(String::as_str).filter(|part| !part.is_empty()).collect();
         let shown = columns(&quantity);
         let bars = app.bars_of(snapshot);
@@ -95,7 +95,7 @@ impl View {
             verdicts: app.verdicts.then(|| VerdictsView::of(snapshot)),
             bars: app.bars.and_then(|place| BarsView::of(bars.as_ref()?, place)),
             bars_help: bars.as_ref().map(|bars| bars.help),
-            epoch: match snapshot.reported {
+            epoch: match snapshot.design.reported {
                 Reported::LastEpoch => "last epoch",
                 Reported::BestEpoch => "best epoch",
             },
@@ -110,7 +110,7 @@ impl View {
 }
 
 /// Returns the keys that do something here.
-fn keys(app: &App, snapshot: &ComparisonSnapshot, bars: Option<&DashboardBars>) -> String {
+fn keys(app: &App, snapshot: &Snapshot, bars: Option<&DashboardBars>) -> String {
     let mut keys = vec!["←→ metric".to_owned(), "v verdicts".to_owned()];
     let bars = bars.filter(|bars| bars.tables.iter().any(|table| !table.rows.is_empty()));
     keys.extend(bars.map(|bars| format!("p {}", bars.name)));
@@ -130,8 +130,8 @@ fn keys(app: &App, snapshot: &ComparisonSnapshot, bars: Option<&DashboardBars>) 
     keys.join("  ")
 }
 
-fn names_of(snapshot: &ComparisonSnapshot, role: Role) -> String {
-    role.of(&snapshot.axes).map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ")
+fn names_of(snapshot: &Snapshot, role: Role) -> String {
+    role.of(&snapshot.design.axes).map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns what the table shows, with headings: training, validation and test, or a single measure that belongs to no
@@ -145,7 +145,7 @@ fn columns(quantity: &Quantity) -> Vec<(&'static str, Option<&Measure>)> {
 }
 
 /// Returns one group per arm: those of the chosen context and tuned setting.
-fn chosen_groups<'a>(app: &App, snapshot: &'a ComparisonSnapshot) -> Vec<Group<'a>> {
+fn chosen_groups<'a>(app: &App, snapshot: &'a Snapshot) -> Vec<Group<'a>> {
     let of_tuned = match app.tuned(snapshot) {
         Some(tuned) => groups(snapshot).into_iter().filter(|g| g.tuned == tuned).collect(),
         None => best_groups(snapshot),
@@ -154,15 +154,15 @@ fn chosen_groups<'a>(app: &App, snapshot: &'a ComparisonSnapshot) -> Vec<Group<'
     of_tuned.into_iter().filter(|group| Some(&group.context) == context.as_ref()).collect()
 }
 
-fn tuned_label(snapshot: &ComparisonSnapshot, tuned: &Setting) -> String {
-    let labels = Role::Tuned.of(&snapshot.axes).map(|axis| axis.label_in(tuned));
+fn tuned_label(snapshot: &Snapshot, tuned: &Setting) -> String {
+    let labels = Role::Tuned.of(&snapshot.design.axes).map(|axis| axis.label_in(tuned));
     labels.collect::<Vec<_>>().join(", ")
 }
 
-fn choice(app: &App, snapshot: &ComparisonSnapshot) -> String {
+fn choice(app: &App, snapshot: &Snapshot) -> String {
     let mut parts = Vec::new();
     if let Some(context) = app.context(snapshot).filter(|_| snapshot.contexts().len() > 1) {
-        parts.push(context.context(&snapshot.axes));
+        parts.push(context.context(&snapshot.design.axes));
     }
     let names = names_of(snapshot, Role::Tuned);
     match app.tuned(snapshot) {
@@ -179,12 +179,7 @@ fn choice(app: &App, snapshot: &ComparisonSnapshot) -> String {
     parts.join(" · ")
 }
 
-fn chart(
-    app: &App,
-    snapshot: &ComparisonSnapshot,
-    quantity: &Quantity,
-    chosen: &[Group<'_>],
-) -> ChartView {
+fn chart(app: &App, snapshot: &Snapshot, quantity: &Quantity, chosen: &[Group<'_>]) -> ChartView {
     let [train, valid, test] = &quantity.on;
     let (lines, symbols) = match train {
         Some(_) => (train.as_ref(), valid.as_ref().or(test.as_ref())),
@@ -226,7 +221,7 @@ fn chart(
 }
 
 /// Returns the text to show before a curve has a point.
-fn waiting(snapshot: &ComparisonSnapshot) -> String {
+fn waiting(snapshot: &Snapshot) -> String {
     let losses: Vec<String> = snapshot
         .runs
         .iter()
@@ -241,11 +236,7 @@ fn waiting(snapshot: &ComparisonSnapshot) -> String {
     }
 }
 
-fn row(
-    snapshot: &ComparisonSnapshot,
-    shown: &[(&str, Option<&Measure>)],
-    group: &Group<'_>,
-) -> Row {
+fn row(snapshot: &Snapshot, shown: &[(&str, Option<&Measure>)], group: &Group<'_>) -> Row {
     let value = |(_, measure): &(&str, Option<&Measure>)| {
         let standing = measure.and_then(|m| Some((m, group.standing(snapshot, m)?)));
         standing.map_or_else(String::new, |(measure, value)| measure.unit.shown(value))
@@ -272,7 +263,7 @@ fn row(
     }
 }
 
-fn running(snapshot: &ComparisonSnapshot) -> Vec<String> {
+fn running(snapshot: &Snapshot) -> Vec<String> {
     let live = snapshot.runs.iter().filter_map(|run| {
         let progress = run.progress.as_ref()?;
         let percent = (100.0 * progress.share()).floor();
@@ -301,7 +292,7 @@ mod tests {
     use super::*;
     use crate::testing::{example, without_epochs};
 
-    fn view(app: &App, snapshot: &ComparisonSnapshot) -> View {
+    fn view(app: &App, snapshot: &Snapshot) -> View {
         View::of(app, snapshot, Clock::start().read(snapshot))
     }
 
@@ -336,12 +327,11 @@ mod tests {
             run.epochs[3].set("valid_loss", 0.01);
             run.epochs[3].set("test_loss", 0.5);
         }
-        let values = |snapshot: &ComparisonSnapshot| {
-            view(&App::new(Mode::Watching), snapshot).rows[0].values.clone()
-        };
+        let values =
+            |snapshot: &Snapshot| view(&App::new(Mode::Watching), snapshot).rows[0].values.clone();
         let last = snapshot.runs[8].epochs[11].get("test_loss").unwrap();
         assert_eq!(values(&snapshot)[2], format!("{last:.4}"));
-        snapshot.reported = Reported::BestEpoch;
+        snapshot.design.reported = Reported::BestEpoch;
         assert_eq!(values(&snapshot)[1..], ["0.0100", "0.5000"]);
     }
 

@@ -8,7 +8,7 @@ use super::names::clean;
 use super::reported::reported;
 use crate::measure::EpochMetrics;
 use crate::names::message_lines;
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
+use crate::runs::{RunSnapshot, RunStatus, Snapshot};
 use crate::setting::{Role, Value as Setting};
 use crate::{Error, Result};
 use serde_json::{Value, json};
@@ -29,9 +29,9 @@ pub(super) struct Sent {
 }
 
 /// Sends every run that has finished an epoch. A refused run does not prevent the next ones from being sent.
-pub(super) fn send(snapshot: &ComparisonSnapshot, comparison: &Path, url: &str) -> Result<Sent> {
+pub(super) fn send(snapshot: &Snapshot, comparison: &Path, url: &str) -> Result<Sent> {
     let server = Server::new(url);
-    let experiment = server.experiment(&snapshot.experiment)?;
+    let experiment = server.experiment(&snapshot.design.name)?;
     let comparison = std::path::absolute(comparison).map_err(Error::io("find", comparison))?;
     let comparison = comparison.display().to_string();
     let (mut sent, mut refused, mut after_one_another) = (Sent::default(), Vec::new(), 0);
@@ -172,7 +172,7 @@ impl Server {
         &self,
         experiment: &str,
         comparison: &str,
-        snapshot: &ComparisonSnapshot,
+        snapshot: &Snapshot,
         run: &RunSnapshot,
     ) -> Result<()> {
         let ended = milliseconds(SystemTime::now());
@@ -188,7 +188,7 @@ impl Server {
                 "tags": [
                     tag("gelu.run", &run.folder),
                     tag("gelu.comparison", &comparison.replace('\'', "")),
-                    tag("gelu.title", &snapshot.title),
+                    tag("gelu.title", &snapshot.design.title),
                     tag("gelu.status", &run.status.to_string()),
                     tag("gelu.synthetic_data", &snapshot.synthetic.to_string()),
                 ],
@@ -229,10 +229,10 @@ impl Server {
     }
 }
 
-fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Value> {
+fn settings(snapshot: &Snapshot, run: &RunSnapshot) -> Vec<Value> {
     let key = &run.key;
     let mut all: Vec<(String, String)> = Vec::new();
-    for axis in &snapshot.axes {
+    for axis in &snapshot.design.axes {
         let Some(value) = key.setting.get(&axis.name) else { continue };
         let column = axis.column().to_owned();
         match (axis.role, value) {

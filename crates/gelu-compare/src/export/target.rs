@@ -1,5 +1,5 @@
 use super::{mlflow, tensorboard};
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 use std::fmt;
@@ -26,7 +26,7 @@ impl Target {
     /// # Errors
     ///
     /// Returns an error if a file cannot be written, or if the server is down or refuses something.
-    pub fn export(&self, snapshot: &ComparisonSnapshot, comparison: &Path) -> Result<String> {
+    pub fn export(&self, snapshot: &Snapshot, comparison: &Path) -> Result<String> {
         match self {
             Self::TensorBoard(folder) => {
                 let default = comparison.join("tensorboard");

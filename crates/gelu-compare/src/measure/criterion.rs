@@ -1,4 +1,4 @@
-use crate::comparison::statistics::Plan;
+use crate::comparison::statistics::Schedule;
 use crate::setting::Setting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct Criterion {
     /// α: the maximum probability that any verdict of the table is wrong.
     pub alpha: f64,
     /// The number of planned seeds, and when the test may decide.
-    pub plan: Plan,
+    pub schedule: Schedule,
     /// The number of the judgement in a session's budget, from 1; `None` outside sessions.
     pub judgement: Option<u64>,
 }
@@ -76,9 +76,9 @@ impl UntilDecided {
     /// The largest value that `max_seeds` may have.
     pub const MOST: u64 = 1000;
 
-    /// Returns the plan of the test.
-    pub fn plan(self) -> Plan {
-        Plan::until_decided(self.max_seeds)
+    /// Returns the schedule of the test.
+    pub fn schedule(self) -> Schedule {
+        Schedule::until_decided(self.max_seeds)
     }
 }
 

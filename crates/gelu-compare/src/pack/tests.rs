@@ -1,9 +1,9 @@
 use super::*;
-use crate::comparison::ComparisonReader;
-use crate::program::Study;
-use crate::runs::ComparisonSnapshot;
-use crate::runs::examples::{comparison, specs};
-use crate::runs::{ComparisonFolder, RunStatus};
+use crate::comparison::SnapshotReader;
+use crate::program::ProgramRecipe;
+use crate::runs::Snapshot;
+use crate::runs::examples::{plan, specs};
+use crate::runs::{Comparison, RunStatus};
 use std::fs::{self, File};
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ use zip::write::SimpleFileOptions;
 /// Creates a comparison with a finished run of two epochs and a run that diverged in its first epoch; they have
 /// different metrics.
 fn folder(parent: &Path) {
-    let (made, _) = ComparisonFolder::create(parent, &comparison(), |_, _| false).unwrap();
+    let (made, _) = Comparison::create(parent, &plan(), |_, _| false).unwrap();
     let files = [
         (
             "{\"state\":\"finished\",\"seconds\":0.1}",
@@ -36,15 +36,15 @@ fn folder(parent: &Path) {
     }
 }
 
-fn snapshot(folder: &Path) -> ComparisonSnapshot {
-    let mut snapshot = ComparisonReader::<Study>::open(folder).unwrap().snapshot();
+fn snapshot(folder: &Path) -> Snapshot {
+    let mut snapshot = SnapshotReader::<ProgramRecipe>::open(folder).unwrap().snapshot();
     // A leftover checkpoint of a complete run causes a warning, and the packed file does not contain it.
     snapshot.runs.iter_mut().for_each(|run| run.warnings.clear());
     snapshot.warnings.clear();
     snapshot
 }
 
-fn packed() -> (TempDir, ComparisonSnapshot) {
+fn packed() -> (TempDir, Snapshot) {
     let parent = tempfile::tempdir().unwrap();
     folder(&parent.path().join("whole"));
     let snapshot = snapshot(&parent.path().join("whole"));
@@ -85,8 +85,8 @@ fn a_packed_comparison_goes_on_once_its_folder_is_restored() {
     let (file, beside) = (parent.path().join("it.zip"), parent.path().join("it"));
     let restored = |file: &Path| crate::cli::restored(file.to_path_buf()).unwrap();
     assert_eq!(restored(&file), beside);
-    let (_, there) = ComparisonFolder::create(&beside, &comparison(), |_, _| false).unwrap();
-    assert_eq!(there, comparison());
+    let (_, there) = Comparison::create(&beside, &plan(), |_, _| false).unwrap();
+    assert_eq!(there, plan());
     assert_eq!(restored(&file), beside);
     let error = unpack(&file, &beside).unwrap_err().to_string();
     assert!(error.contains("exists already"), "{error}");

@@ -3,7 +3,7 @@ use super::{Digits, METRICS, RunRecord, SCORES, files, tables};
 use crate::error::Place;
 use crate::files::{from_json, from_toml, problem, read_bytes, read_text};
 use crate::report::runs_csv;
-use crate::runs::{ComparisonSnapshot, RunSnapshot, record_name, records};
+use crate::runs::{RunSnapshot, Snapshot, record_name, records};
 use crate::{Error, Result};
 use serde_json::Value;
 use std::io::{Cursor, Write};
@@ -30,7 +30,7 @@ pub struct PackedComparison {
 /// Returns an error if a file of a run cannot be read or is damaged.
 pub fn pack(
     folder: &Path,
-    snapshot: &ComparisonSnapshot,
+    snapshot: &Snapshot,
     digits: Option<Digits>,
 ) -> Result<PackedComparison> {
     let (over, left): (Vec<&RunSnapshot>, Vec<_>) =
@@ -74,7 +74,7 @@ pub fn pack(
     Ok(PackedComparison { runs: over.len(), left_out: left.len(), bytes: archive.finish()? })
 }
 
-fn readme(snapshot: &ComparisonSnapshot, digits: Option<Digits>) -> String {
+fn readme(snapshot: &Snapshot, digits: Option<Digits>) -> String {
     let rounded = digits.map_or_else(String::new, |digits| {
         format!(
             "Scores have all their digits. Metrics of epochs that no score is read from are rounded to {digits} significant \
@@ -85,7 +85,7 @@ fn readme(snapshot: &ComparisonSnapshot, digits: Option<Digits>) -> String {
         "{}: a comparison packed by gelu-compare.\n\n\
          runs.csv has one line per run with its scores, metrics.csv one line per run and epoch.\n{rounded}\
          `gelu-compare report FILE` shows the verdicts, and `gelu-compare unpack FILE DIR` restores the folder.\n",
-        snapshot.title
+        snapshot.design.title
     )
 }
 

@@ -1,6 +1,6 @@
-use super::Study;
+use super::ProgramRecipe;
 use crate::Result;
-use crate::runs::Comparison;
+use crate::runs::Plan;
 use crate::worker::{Cores, Trainer};
 use clap::Args;
 use std::ffi::OsString;
@@ -15,10 +15,10 @@ pub trait ProgramBody: 'static {
     type Flags: Args + Clone + Debug;
 
     /// The trainer of the runs.
-    type Trainer<'a>: Trainer<Experiment = Study>;
+    type Trainer<'a>: Trainer<Recipe = ProgramRecipe>;
 
-    /// Declares in a study what the body knows: measures, and which of them decide by default.
-    fn declare(&self, _study: &mut Study) {}
+    /// Declares in a recipe what the body knows: measures, and which of them decide by default.
+    fn declare(&self, _recipe: &mut ProgramRecipe) {}
 
     /// Returns the device and backend for training.
     ///
@@ -60,7 +60,7 @@ pub struct Work<'a, F> {
     /// The program's name.
     pub program: &'a str,
     /// The comparison whose runs are to be trained.
-    pub comparison: &'a Comparison<Study>,
+    pub plan: &'a Plan<ProgramRecipe>,
     /// The values of the body's flags.
     pub flags: &'a F,
     /// The processor's cores, and the number of runs that share them.

@@ -1,4 +1,4 @@
-use super::Study;
+use super::ProgramRecipe;
 use crate::names::printable;
 use crate::output::complain;
 use crate::setting::{Axis, Setting};
@@ -37,7 +37,7 @@ impl Template {
     pub(super) fn of(command: Option<&str>, setting: &Setting) -> Result<Self> {
         match command {
             Some(command) => Self::parse(command),
-            None => Self::parse(&setting.text(Study::COMMAND)),
+            None => Self::parse(&setting.text(ProgramRecipe::COMMAND)),
         }
     }
 

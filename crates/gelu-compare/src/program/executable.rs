@@ -1,9 +1,9 @@
 //! This program's own executable. If the comparison is about the program's loop, a new build may compute something
 //! else.
 
-use super::Study;
+use super::ProgramRecipe;
 use super::contents::digest_of;
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::output::complain;
 use crate::runs::Environment;
 use std::path::{Path, PathBuf};
@@ -32,8 +32,8 @@ fn digest() -> Option<&'static str> {
 
 /// Prints how many runs another build has trained, for a comparison of this program's own loop.
 pub(super) fn announce_change(folder: &Path) {
-    let Ok(mut reader) = ComparisonReader::<Study>::open(folder) else { return };
-    if reader.comparison().recipe.has_commands() {
+    let Ok(mut reader) = SnapshotReader::<ProgramRecipe>::open(folder) else { return };
+    if reader.plan().recipe.has_commands() {
         return;
     }
     let runs = reader.snapshot().runs;
@@ -42,7 +42,7 @@ pub(super) fn announce_change(folder: &Path) {
         session.and_then(|session| session.environment.text(NAME).map(str::to_owned))
     };
     let others = runs.iter().filter_map(by).filter(|by| Some(by.as_str()) != digest()).count();
-    let program = &reader.comparison().recipe.name;
+    let program = &reader.plan().recipe.name;
     let said = match others {
         0 => return,
         1 => "this program changed since 1 of these runs, which counts as it is".to_owned(),

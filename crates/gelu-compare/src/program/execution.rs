@@ -1,9 +1,9 @@
 use super::dry_run::dry_run;
 use super::flags::DecisionFlags;
-use super::{DeviceNames, Study, executable};
+use super::{DeviceNames, ProgramRecipe, executable};
 use crate::Result;
 use crate::cli::{ComparisonOutcome, DisplayFlags, whole};
-use crate::runs::{Comparison, ComparisonFolder};
+use crate::runs::{Comparison, Plan};
 use crate::worker::Place;
 use clap::Args;
 use std::ffi::OsString;
@@ -64,25 +64,25 @@ impl Execution {
     /// Runs the comparison. Returns `None` for a dry run.
     pub(super) fn carry_out(
         mut self,
-        study: &Study,
+        recipe: &ProgramRecipe,
         decided: &DecisionFlags,
         on: &DeviceNames,
         workers: Workers,
     ) -> Result<Option<ComparisonOutcome>> {
-        let out = decided.out(study)?;
+        let out = decided.out(recipe)?;
         if self.dry_run {
-            dry_run(&decided.comparison(study, on, &out)?, &out)?;
+            dry_run(&decided.plan(recipe, on, &out)?, &out)?;
             return Ok(None);
         }
-        let before = ComparisonFolder::open(&out).and_then(|folder| folder.comparison());
+        let before = Comparison::open(&out).and_then(|folder| folder.plan());
         // Runs may have failed because they never reported a mistyped measure, so they are tried again.
         let is_measured_otherwise =
-            |before: Comparison<Study>| !before.recipe.required().eq(study.required());
+            |before: Plan<ProgramRecipe>| !before.recipe.required().eq(recipe.required());
         self.shown.retry_failed |= before.is_ok_and(is_measured_otherwise);
-        let folder = decided.make_folder(study, on)?;
+        let folder = decided.make_folder(recipe, on)?;
         executable::announce_change(folder.path());
-        let places = self.places(workers, study.has_commands());
-        self.shown.carry_out::<Study>(folder.path(), places.into_iter()).map(Some)
+        let places = self.places(workers, recipe.has_commands());
+        self.shown.carry_out::<ProgramRecipe>(folder.path(), places.into_iter()).map(Some)
     }
 
     /// Returns the workers' places, each with its slot, GPU and threads.

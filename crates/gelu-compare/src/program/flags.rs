@@ -1,9 +1,9 @@
-use super::{Contents, DeviceNames, Pattern, Study, contents};
+use super::{Contents, DeviceNames, Pattern, ProgramRecipe, contents};
 use crate::cli::{OverFlags, Seeds, no_worse, number, restored, whole};
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::measure::{NoWorse, Reported, Unit};
 use crate::names::check_line;
-use crate::runs::{Comparison, ComparisonFolder, Experiment};
+use crate::runs::{Comparison, Plan, Recipe};
 use crate::setting::{Axis, Role, Value};
 use crate::{Error, Result};
 use clap::Args;
@@ -170,12 +170,12 @@ pub(super) struct ReadingFlags {
 }
 
 impl ReadingFlags {
-    pub(super) fn change(&self, study: &mut Study) {
-        study.read.clone_from(&self.read);
-        study.stderr = self.stderr;
-        study.timeout = self.timeout;
-        study.grace = self.grace;
-        study.keep_output = self.keep_output;
+    pub(super) fn change(&self, recipe: &mut ProgramRecipe) {
+        recipe.read.clone_from(&self.read);
+        recipe.stderr = self.stderr;
+        recipe.timeout = self.timeout;
+        recipe.grace = self.grace;
+        recipe.keep_output = self.keep_output;
     }
 
     /// Records the contents of the files that the commands name. Call it when the commands are known.
@@ -183,26 +183,26 @@ impl ReadingFlags {
     /// # Errors
     ///
     /// Returns the errors of [`Contents::read`], and an error if `--grace` is given on Windows.
-    pub(super) fn read_contents(&self, study: &mut Study) -> Result<()> {
+    pub(super) fn read_contents(&self, recipe: &mut ProgramRecipe) -> Result<()> {
         if cfg!(windows) && self.grace.is_some() {
             return Err(Error::Usage(
                 "--grace is the time between SIGTERM and SIGKILL; Windows has no such signals, and ends a program at once"
                     .to_owned(),
             ));
         }
-        study.contents = Some(Contents::read(study, &self.depends)?);
+        recipe.contents = Some(Contents::read(recipe, &self.depends)?);
         Ok(())
     }
 }
 
 impl AxisFlags {
-    /// Returns the flags with values typed as in the program's own study.
+    /// Returns the flags with values typed as in the program's own recipe.
     ///
-    /// Returns an error for an axis that the study does not have, because its runs would not differ by it.
-    pub(super) fn of(mut self, study: &Study) -> Result<Self> {
+    /// Returns an error for an axis that the recipe does not have, because its runs would not differ by it.
+    pub(super) fn of(mut self, recipe: &ProgramRecipe) -> Result<Self> {
         for all in [&mut self.compare, &mut self.tune, &mut self.each] {
             for Values { name, values } in all {
-                let axis = study.knows(name)?;
+                let axis = recipe.knows(name)?;
                 *values =
                     std::mem::take(values).into_iter().map(|value| axis.typed(value)).collect();
             }
@@ -210,7 +210,7 @@ impl AxisFlags {
         Ok(self)
     }
 
-    pub(super) fn change(self, study: &mut Study) {
+    pub(super) fn change(self, recipe: &mut ProgramRecipe) {
         for (role, all) in
             [(Role::Compared, self.compare), (Role::Tuned, self.tune), (Role::Each, self.each)]
         {
@@ -228,59 +228,59 @@ impl AxisFlags {
                     kept.push(value.clone());
                     new
                 });
-                study.axis(axis);
+                recipe.axis(axis);
             }
         }
-        study.baseline = self.baseline.or(study.baseline.take());
+        recipe.baseline = self.baseline.or(recipe.baseline.take());
     }
 }
 
 impl DecisionFlags {
-    pub(super) fn change(&self, study: &mut Study) -> Result<()> {
-        study.primary = self.primary.clone().unwrap_or_else(|| study.primary.clone());
-        study.higher.extend(self.higher.iter().cloned());
+    pub(super) fn change(&self, recipe: &mut ProgramRecipe) -> Result<()> {
+        recipe.primary = self.primary.clone().unwrap_or_else(|| recipe.primary.clone());
+        recipe.higher.extend(self.higher.iter().cloned());
         if self.best_epoch {
-            study.reported = Reported::BestEpoch;
+            recipe.reported = Reported::BestEpoch;
         }
-        study.selection = self.select.clone().or(study.selection.take());
-        study.negligible = self.negligible.unwrap_or(study.negligible);
-        study.no_worse = self.no_worse.clone().or(study.no_worse.take());
-        self.over.change(&mut study.over);
-        study.level = self.level.or(study.level);
-        self.seeds.change(&mut study.seeds, &mut study.until_decided);
+        recipe.selection = self.select.clone().or(recipe.selection.take());
+        recipe.negligible = self.negligible.unwrap_or(recipe.negligible);
+        recipe.no_worse = self.no_worse.clone().or(recipe.no_worse.take());
+        self.over.change(&mut recipe.over);
+        recipe.level = self.level.or(recipe.level);
+        self.seeds.change(&mut recipe.seeds, &mut recipe.until_decided);
         // Over tasks, the number of tasks decides, so the seeds need not be raised.
-        if study.over.is_none() {
-            let (rule, out) = (study.design().rule(), self.out(study)?);
-            self.seeds.raise::<Study>(&rule, &mut study.seeds, &out);
+        if recipe.over.is_none() {
+            let (rule, out) = (recipe.design().rule(), self.out(recipe)?);
+            self.seeds.raise::<ProgramRecipe>(&rule, &mut recipe.seeds, &out);
         }
         Ok(())
     }
 
     /// Sets the units of measures. Call it after all other declarations of measures.
-    pub(super) fn say_units(&self, study: &mut Study) {
+    pub(super) fn say_units(&self, recipe: &mut ProgramRecipe) {
         for UnitOf { measure, unit } in &self.unit {
-            study.declare(study.measure(measure).in_unit(Unit::named(unit)));
+            recipe.declare(recipe.measure(measure).in_unit(Unit::named(unit)));
         }
     }
 
-    /// Checks the study: it must have a primary measure, and everything must be possible.
-    pub(super) fn check(&self, study: &Study) -> Result<()> {
-        if study.primary.is_empty() {
+    /// Checks the recipe: it must have a primary measure, and everything must be possible.
+    pub(super) fn check(&self, recipe: &ProgramRecipe) -> Result<()> {
+        if recipe.primary.is_empty() {
             return Err(Error::Usage(
                 "which metric decides? Name it as the program prints it, as in --metric test_error"
                     .to_owned(),
             ));
         }
-        let by_itself = study.selection.as_ref().is_none_or(|by| *by == study.primary);
-        if study.reported == Reported::BestEpoch && by_itself {
+        let by_itself = recipe.selection.as_ref().is_none_or(|by| *by == recipe.primary);
+        if recipe.reported == Reported::BestEpoch && by_itself {
             return Err(Error::Usage(format!(
                 "--best-epoch chooses an epoch, and would choose it by {}, which decides: choose by another \
                  measure, as in --select valid_loss",
-                study.primary
+                recipe.primary
             )));
         }
-        if !study.read.is_empty()
-            && study.read.iter().all(|pattern| pattern.measures().next().is_none())
+        if !recipe.read.is_empty()
+            && recipe.read.iter().all(|pattern| pattern.measures().next().is_none())
         {
             return Err(Error::Usage(
                 "the patterns of --read name an epoch and no measure; write the place of its number as \
@@ -288,20 +288,20 @@ impl DecisionFlags {
                     .to_owned(),
             ));
         }
-        self.seeds.check(study.until_decided)?;
-        study.validate()
+        self.seeds.check(recipe.until_decided)?;
+        recipe.validate()
     }
 
     /// Creates the comparison's folder, or joins the existing one.
     pub(super) fn make_folder(
         &self,
-        study: &Study,
+        recipe: &ProgramRecipe,
         on: &DeviceNames,
-    ) -> Result<ComparisonFolder<Study>> {
-        let out = self.out(study)?;
-        let before = ComparisonFolder::open(&out).and_then(|folder| folder.comparison()).ok();
-        let asked = self.comparison(study, on, &out)?;
-        let (folder, now) = ComparisonFolder::create(&out, &asked, ComparisonReader::has_begun)?;
+    ) -> Result<Comparison<ProgramRecipe>> {
+        let out = self.out(recipe)?;
+        let before = Comparison::open(&out).and_then(|folder| folder.plan()).ok();
+        let asked = self.plan(recipe, on, &out)?;
+        let (folder, now) = Comparison::create(&out, &asked, SnapshotReader::has_begun)?;
         if let Some(before) = before {
             contents::announce_change(&folder, &before, &now);
         }
@@ -338,22 +338,22 @@ impl DecisionFlags {
     }
 
     /// Returns the folder of the results. Restores it if a packed comparison is named.
-    pub(super) fn out(&self, study: &Study) -> Result<PathBuf> {
+    pub(super) fn out(&self, recipe: &ProgramRecipe) -> Result<PathBuf> {
         let out = self.out.clone();
-        restored(out.unwrap_or_else(|| PathBuf::from("results").join(&study.name)))
+        restored(out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name)))
     }
 
-    pub(super) fn comparison(
+    pub(super) fn plan(
         &self,
-        study: &Study,
+        recipe: &ProgramRecipe,
         on: &DeviceNames,
         out: &Path,
-    ) -> Result<Comparison<Study>> {
-        let (mut study, data) = (study.clone(), crate::runs::DataSource::default());
-        contents::settle(&mut study, out);
-        let mut comparison = Comparison::new(study, data, &on.device, &on.backend);
-        comparison.lease_seconds = self.seeds.lease::<Study>(out)?;
-        Ok(comparison)
+    ) -> Result<Plan<ProgramRecipe>> {
+        let (mut recipe, data) = (recipe.clone(), crate::runs::DataSource::default());
+        contents::settle(&mut recipe, out);
+        let mut plan = Plan::new(recipe, data, &on.device, &on.backend);
+        plan.lease_seconds = self.seeds.lease::<ProgramRecipe>(out)?;
+        Ok(plan)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::output::{LineReader, Measures, Reading, for_each_line};
 use super::reported_metrics::ReportedMetrics;
-use super::{Study, StudyRun};
+use super::{ProgramRecipe, ProgramSpec};
 use crate::runs::ClaimedRun;
 use crate::{Error, Result};
 use serde_json::{Map, Value};
@@ -39,13 +39,13 @@ impl Journal {
     /// Opens this holder's journal. Adds the reports of earlier sessions to `told`, and records another start, unless
     /// the program has ended successfully.
     pub(super) fn open(
-        run: &ClaimedRun<StudyRun>,
-        study: &Study,
+        run: &ClaimedRun<ProgramSpec>,
+        recipe: &ProgramRecipe,
         reported: &mut ReportedMetrics,
     ) -> Result<Self> {
         let before = run.generations(NAME)?;
         let ended = match before.last() {
-            Some(latest) => read(latest, study, reported).map_err(Error::io("read", latest))?,
+            Some(latest) => read(latest, recipe, reported).map_err(Error::io("read", latest))?,
             None => false,
         };
         if ended {
@@ -114,7 +114,7 @@ impl Journal {
     }
 
     /// Deletes the journals of a run, which are no longer needed.
-    pub(super) fn forget(run: &ClaimedRun<StudyRun>) {
+    pub(super) fn forget(run: &ClaimedRun<ProgramSpec>) {
         for path in run.generations(NAME).unwrap_or_default() {
             // A journal that cannot be deleted does no harm.
             let _ = fs::remove_file(path);
@@ -123,9 +123,9 @@ impl Journal {
 }
 
 /// Adds the reports in a journal to `told`. Returns whether the program has ended successfully.
-fn read(path: &Path, study: &Study, reported: &mut ReportedMetrics) -> io::Result<bool> {
+fn read(path: &Path, recipe: &ProgramRecipe, reported: &mut ReportedMetrics) -> io::Result<bool> {
     // A journal is JSON, whatever the program prints.
-    let reader = LineReader::of(&Study { read: Vec::new(), ..study.clone() });
+    let reader = LineReader::of(&ProgramRecipe { read: Vec::new(), ..recipe.clone() });
     let mut ended = false;
     for_each_line(BufReader::new(File::open(path)?), |line| match line {
         START => reported.start_again(),
@@ -164,8 +164,8 @@ mod tests {
     struct Killed {
         parent: tempfile::TempDir,
         folder: RunFolder,
-        spec: StudyRun,
-        run: Option<ClaimedRun<StudyRun>>,
+        spec: ProgramSpec,
+        run: Option<ClaimedRun<ProgramSpec>>,
     }
 
     impl Killed {
@@ -180,9 +180,9 @@ mod tests {
                 die(run);
             }
             let run = self.run.insert(claim(&self.folder, &self.spec));
-            let study = study();
-            let mut reported = ReportedMetrics::of(study.required());
-            let journal = Journal::open(run, &study, &mut reported).unwrap();
+            let recipe = recipe();
+            let mut reported = ReportedMetrics::of(recipe.required());
+            let journal = Journal::open(run, &recipe, &mut reported).unwrap();
             (reported, journal)
         }
 
@@ -193,12 +193,12 @@ mod tests {
         }
     }
 
-    fn study() -> Study {
-        Study::new("train", "last")
+    fn recipe() -> ProgramRecipe {
+        ProgramRecipe::new("train", "last")
     }
 
     fn tell(journal: &mut Journal, reported: &mut ReportedMetrics, line: &str) {
-        let measures = LineReader::of(&study()).read(line).unwrap().unwrap();
+        let measures = LineReader::of(&recipe()).read(line).unwrap().unwrap();
         journal.note(&measures).unwrap();
         reported.hear(measures);
     }

@@ -1,10 +1,10 @@
 use super::execution::{Execution, Workers};
 use super::flags::{DecisionFlags, ReadingFlags};
 use super::session::Judging;
-use super::{DeviceNames, Study, Template};
+use super::{DeviceNames, ProgramRecipe, Template};
 use crate::comparison::{Verdict, differences};
 use crate::output::{complain, print};
-use crate::runs::{ComparisonSnapshot, RunStatus};
+use crate::runs::{RunStatus, Snapshot};
 use crate::setting::{Axis, Role};
 use crate::{Error, Result};
 use clap::Args;
@@ -57,20 +57,20 @@ impl Judge {
             template.check(&[], false)?;
             template.warn_of_shell();
         }
-        let mut study = Study::new(&name(&a, &b), "");
-        study.axis(Axis::new(Study::COMMAND, Role::Compared, [a.clone(), b.clone()]));
-        reading.change(&mut study);
-        decided.change(&mut study)?;
-        decided.say_units(&mut study);
-        decided.check(&study)?;
+        let mut recipe = ProgramRecipe::new(&name(&a, &b), "");
+        recipe.axis(Axis::new(ProgramRecipe::COMMAND, Role::Compared, [a.clone(), b.clone()]));
+        reading.change(&mut recipe);
+        decided.change(&mut recipe)?;
+        decided.say_units(&mut recipe);
+        decided.check(&recipe)?;
         if let Some(file) = session {
             let commands = [a, b];
-            return Judging { file, note, commands, study, reading, decided, execution }.run();
+            return Judging { file, note, commands, recipe, reading, decided, execution }.run();
         }
-        reading.read_contents(&mut study)?;
+        reading.read_contents(&mut recipe)?;
         let json = execution.shown.json;
         let done = execution.carry_out(
-            &study,
+            &recipe,
             &decided,
             &DeviceNames::default(),
             Workers::of_commands(),
@@ -93,7 +93,7 @@ fn name(a: &str, b: &str) -> String {
 }
 
 /// Prints the sentence, and returns the exit code for scripts.
-fn conclude(snapshot: &ComparisonSnapshot, json: bool) -> Result<ExitCode> {
+fn conclude(snapshot: &Snapshot, json: bool) -> Result<ExitCode> {
     if snapshot.runs.iter().any(|run| matches!(run.status, RunStatus::Failed { .. })) {
         return Ok(ExitCode::FAILURE);
     }

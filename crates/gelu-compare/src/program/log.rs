@@ -1,12 +1,12 @@
 //! The command that shows the output of a run's program.
 
-use super::StudyRun;
+use super::ProgramSpec;
 use super::transcript::Sessions;
 use crate::error::Place;
 use crate::files::read_text;
 use crate::names::printable;
 use crate::output::print_bytes;
-use crate::runs::{Comparison, RunFolder, RunStatus, Spec};
+use crate::runs::{Plan, RunFolder, RunStatus, Spec};
 use crate::{Error, Result};
 use clap::Args;
 use std::io::{self, Write};
@@ -70,10 +70,10 @@ impl Log {
             std::thread::sleep(INTERVAL);
         }
         if session == 0 {
-            let name = run.spec::<StudyRun>().map_or_else(|_| String::new(), |spec| spec.name());
+            let name = run.spec::<ProgramSpec>().map_or_else(|_| String::new(), |spec| spec.name());
             crate::output::complain(&format!(
                 "{}: {} has printed nothing that was kept\n",
-                StudyRun::TOOL,
+                ProgramSpec::TOOL,
                 printable(&name)
             ));
         }
@@ -85,8 +85,8 @@ impl Log {
 fn silence(run: &Path) -> Duration {
     let file = run.join("../../comparison.toml");
     let text = read_text(&file).ok().flatten().unwrap_or_default();
-    let comparison: Option<Comparison<super::Study>> = toml::from_str(&text).ok();
-    comparison.map_or(Duration::from_secs(60), |comparison| comparison.silence())
+    let plan: Option<Plan<super::ProgramRecipe>> = toml::from_str(&text).ok();
+    plan.map_or(Duration::from_secs(60), |plan| plan.silence())
 }
 
 /// Standard output, written through [`print_bytes`], which escapes it for terminals.

@@ -1,7 +1,7 @@
 use super::executable::note_executable;
-use super::{BoxError, ProgramBody, Run, Study, StudyRun, Work, WrapsFunction};
+use super::{BoxError, ProgramBody, ProgramRecipe, ProgramSpec, Run, Work, WrapsFunction};
 use crate::Result;
-use crate::runs::{ClaimedRun, Comparison, Environment, RunStatus};
+use crate::runs::{ClaimedRun, Environment, Plan, RunStatus};
 use crate::worker::{Control, Cores, Trainer, conclude};
 use clap::Args;
 use std::ffi::OsString;
@@ -54,9 +54,9 @@ pub struct Loops<'a> {
 }
 
 impl Trainer for Loops<'_> {
-    type Experiment = Study;
+    type Recipe = ProgramRecipe;
 
-    fn environment(&self, _: &Comparison<Study>, left: usize) -> Environment {
+    fn environment(&self, _: &Plan<ProgramRecipe>, left: usize) -> Environment {
         let mut here = Environment::of_this_machine();
         here.0.insert("program".to_owned(), self.program.clone().into());
         note_executable(&mut here);
@@ -66,8 +66,8 @@ impl Trainer for Loops<'_> {
 
     fn train(
         &mut self,
-        run: &Arc<ClaimedRun<StudyRun>>,
-        comparison: &Comparison<Study>,
+        run: &Arc<ClaimedRun<ProgramSpec>>,
+        plan: &Plan<ProgramRecipe>,
         _: &Environment,
         control: &Control,
     ) -> Result<RunStatus> {
@@ -76,7 +76,7 @@ impl Trainer for Loops<'_> {
             return Ok(before.status);
         }
         run.set_status(RunStatus::Running, before.seconds)?;
-        let mut of = Run::new(run.clone(), &comparison.recipe, control.clone(), before.seconds);
+        let mut of = Run::new(run.clone(), &plan.recipe, control.clone(), before.seconds);
         let returned = (self.body.0)(&mut of);
         let (status, metrics, seconds) = of.ended(returned);
         conclude(run, status, &metrics, seconds)
@@ -86,7 +86,7 @@ impl Trainer for Loops<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runs::examples::{claim, comparison, folder};
+    use crate::runs::examples::{claim, folder, plan};
 
     #[test]
     fn the_seconds_of_earlier_sessions_count() {
@@ -96,9 +96,9 @@ mod tests {
         run.set_status(RunStatus::Interrupted, 5000.0).unwrap();
         let body = Loop::wrapping(|run: &mut Run| run.report(1, [("test_error", 0.5)], |_| Ok(())));
         let mut loops = Loops { body: &body, program: "test".to_owned(), cores: Cores::here(1) };
-        let (comparison, control) = (comparison(), Control::default());
-        let environment = loops.environment(&comparison, 1);
-        let status = loops.train(&run, &comparison, &environment, &control).unwrap();
+        let (plan, control) = (plan(), Control::default());
+        let environment = loops.environment(&plan, 1);
+        let status = loops.train(&run, &plan, &environment, &control).unwrap();
         assert_eq!(status, RunStatus::Finished);
         let seconds = folder.status().unwrap().seconds;
         assert!((5000.0..5100.0).contains(&seconds), "{seconds}");

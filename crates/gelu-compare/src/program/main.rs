@@ -1,7 +1,7 @@
 use super::execution::{Execution, Workers};
 use super::flags::{AxisFlags, DecisionFlags, ReadingFlags};
 use super::shared::{Shared, goes_on_with, said};
-use super::{DeviceNames, Processes, Study, Template};
+use super::{DeviceNames, Processes, ProgramRecipe, Template};
 use crate::Result;
 use crate::cli::{Submission, Workforce};
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -47,22 +47,22 @@ struct Varying {
 }
 
 impl Varying {
-    fn study(self) -> Result<(Study, DecisionFlags)> {
+    fn recipe(self) -> Result<(ProgramRecipe, DecisionFlags)> {
         let Self { command, varied, reading, environment, name } = self;
         let template = Template::parse(&command)?;
         let name = name.unwrap_or_else(|| template.name());
-        let mut study = Study::new(&name, "");
-        study.command = Some(command);
-        study.environment = environment;
-        reading.change(&mut study);
+        let mut recipe = ProgramRecipe::new(&name, "");
+        recipe.command = Some(command);
+        recipe.environment = environment;
+        reading.change(&mut recipe);
         let decided = varied.decided.clone();
-        decided.change(&mut study)?;
-        varied.change(&mut study);
-        decided.say_units(&mut study);
-        decided.check(&study)?;
-        reading.read_contents(&mut study)?;
+        decided.change(&mut recipe)?;
+        varied.change(&mut recipe);
+        decided.say_units(&mut recipe);
+        decided.check(&recipe)?;
+        reading.read_contents(&mut recipe)?;
         template.warn_of_shell();
-        Ok((study, decided))
+        Ok((recipe, decided))
     }
 }
 
@@ -88,9 +88,9 @@ impl Command {
     fn run(self) -> Result<ExitCode> {
         match self {
             Self::Compare(Compare { varying, execution }) => {
-                let (study, decided) = varying.study()?;
+                let (recipe, decided) = varying.recipe()?;
                 let done = execution.carry_out(
-                    &study,
+                    &recipe,
                     &decided,
                     &DeviceNames::default(),
                     Workers::of_commands(),
@@ -98,13 +98,13 @@ impl Command {
                 done.map_or(Ok(ExitCode::SUCCESS), |done| done.exit_code())
             }
             Self::Submit(Submit { varying, submission }) => {
-                let (study, decided) = varying.study()?;
-                submission.with_grace(study.grace.unwrap_or(0)).run(
+                let (recipe, decided) = varying.recipe()?;
+                submission.with_grace(recipe.grace.unwrap_or(0)).run(
                     "gelu-compare",
-                    &study.name,
-                    &decided.out(&study)?,
+                    &recipe.name,
+                    &decided.out(&recipe)?,
                     Vec::new(),
-                    || decided.make_folder(&study, &DeviceNames::default()).map(drop),
+                    || decided.make_folder(&recipe, &DeviceNames::default()).map(drop),
                 )
             }
             Self::Work(workforce) => workforce.work::<Processes>(|reader| {

@@ -18,13 +18,13 @@ mod output;
 mod own;
 mod pattern;
 mod process;
+mod recipe;
 mod reported_metrics;
 mod reports;
 mod run;
 mod session;
 mod shared;
-mod study;
-mod study_run;
+mod spec;
 mod train;
 mod transcript;
 
@@ -39,9 +39,9 @@ pub use main::compare_processes;
 pub use own::ProgramOf;
 pub(crate) use pattern::Pattern;
 pub use process::Processes;
+pub use recipe::ProgramRecipe;
 pub use run::{BoxError, Epochs, Run};
-pub use study::Study;
-pub use study_run::StudyRun;
+pub use spec::ProgramSpec;
 
 /// A program around your own training loop; see [`Run`].
 pub type Program = ProgramOf<Loop>;
@@ -51,4 +51,4 @@ pub(crate) use transcript::has_output;
 #[cfg(test)]
 pub(crate) use main::command;
 #[cfg(test)]
-pub(crate) use study::example;
+pub(crate) use recipe::example;

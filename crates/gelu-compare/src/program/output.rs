@@ -1,7 +1,7 @@
 //! Reads a program's output: measures, and lines for the log.
 
 use super::json::{self, Leaf};
-use super::{Pattern, Study};
+use super::{Pattern, ProgramRecipe};
 use crate::names::excerpt;
 use crate::scores::number::number;
 use std::borrow::Cow;
@@ -124,9 +124,9 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
-    pub(super) fn of(study: &Study) -> Self {
-        let required = study.required().map(str::to_owned).collect();
-        Self { patterns: study.read.clone(), required, stderr: study.stderr }
+    pub(super) fn of(recipe: &ProgramRecipe) -> Self {
+        let required = recipe.required().map(str::to_owned).collect();
+        Self { patterns: recipe.read.clone(), required, stderr: recipe.stderr }
     }
 
     /// Returns whether standard error is read too.

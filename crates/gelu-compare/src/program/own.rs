@@ -2,11 +2,11 @@ use super::execution::{Execution, Workers};
 use super::flags::{AxisFlags, DecisionFlags};
 use super::shared::{Shared, goes_on_with, said};
 use super::train::Train;
-use super::{Processes, ProgramBody, Study, Work, WrapsFunction, executable};
+use super::{Processes, ProgramBody, ProgramRecipe, Work, WrapsFunction, executable};
 use crate::Result;
 use crate::cli::{Submission, Workforce};
 use crate::measure::Measure;
-use crate::runs::ComparisonFolder;
+use crate::runs::Comparison;
 use crate::setting::{Axis, Role, Value};
 use crate::worker::Cores;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 #[derive(Debug)]
 #[must_use = "a program does nothing until it is run"]
 pub struct ProgramOf<B> {
-    study: Study,
+    recipe: ProgramRecipe,
     body: B,
 }
 
@@ -36,7 +36,7 @@ impl<B: ProgramBody> ProgramOf<B> {
     where
         B: WrapsFunction<F, Marker>,
     {
-        Self { study: Study::new(name, ""), body: B::wrapping(function) }
+        Self { recipe: ProgramRecipe::new(name, ""), body: B::wrapping(function) }
     }
 
     fn axis(
@@ -45,7 +45,7 @@ impl<B: ProgramBody> ProgramOf<B> {
         role: Role,
         values: impl IntoIterator<Item = impl Into<Value>>,
     ) -> Self {
-        self.study.axis(Axis::new(name, role, values));
+        self.recipe.axis(Axis::new(name, role, values));
         self
     }
 
@@ -71,19 +71,19 @@ impl<B: ProgramBody> ProgramOf<B> {
 
     /// Sets the measure that decides.
     pub fn primary(mut self, measure: &str) -> Self {
-        self.study.primary = measure.to_owned();
+        self.recipe.primary = measure.to_owned();
         self
     }
 
     /// Sets the measure that selects the tuned values.
     pub fn select(mut self, measure: &str) -> Self {
-        self.study.selection = Some(measure.to_owned());
+        self.recipe.selection = Some(measure.to_owned());
         self
     }
 
     /// Declares that higher values of a measure are better.
     pub fn higher(mut self, measure: &str) -> Self {
-        self.study.higher.push(measure.to_owned());
+        self.recipe.higher.push(measure.to_owned());
         self
     }
 
@@ -95,26 +95,26 @@ impl<B: ProgramBody> ProgramOf<B> {
     /// let accuracy = Measure::named("test_accuracy").higher().points();
     /// ```
     pub fn measure(mut self, measure: Measure) -> Self {
-        self.study.declare(measure);
+        self.recipe.declare(measure);
         self
     }
 
     /// Sets the number of runs of each setting.
     pub fn seeds(mut self, seeds: u64) -> Self {
-        self.study.seeds = seeds;
+        self.recipe.seeds = seeds;
         self
     }
 
     /// Sets the largest difference of the primary measure that is too small to care about.
     pub fn negligible(mut self, difference: f64) -> Self {
-        self.study.negligible = difference;
+        self.recipe.negligible = difference;
         self
     }
 
     /// Parses the command line, carries it out, and returns the exit code. Without arguments it runs `compare`.
     pub fn main(self) -> ExitCode {
-        let Self { study, body } = self;
-        let name: &'static str = study.name.clone().leak();
+        let Self { recipe, body } = self;
+        let name: &'static str = recipe.name.clone().leak();
         let command = || OwnArguments::<B::Flags>::command().name(name).bin_name(name);
         let matches = match std::env::args_os().len() {
             1 => command().get_matches_from([name, "compare"]),
@@ -123,9 +123,9 @@ impl<B: ProgramBody> ProgramOf<B> {
         let arguments =
             OwnArguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let outcome = match arguments.command {
-            OwnCommand::Compare(compare) => compare.run(study, &body),
-            OwnCommand::Submit(submit) => submit.run(study, &body, name),
-            OwnCommand::Train(train) => train.run(study, &body),
+            OwnCommand::Compare(compare) => compare.run(recipe, &body),
+            OwnCommand::Submit(submit) => submit.run(recipe, &body, name),
+            OwnCommand::Train(train) => train.run(recipe, &body),
             OwnCommand::Work(work) => work.run(&body, name),
             OwnCommand::Shared(shared) => shared.run(command()),
         };
@@ -135,9 +135,8 @@ impl<B: ProgramBody> ProgramOf<B> {
 
 /// Returns whether the runs of a comparison are those of commands; `false` if there is no comparison.
 fn has_commands(workforce: &Workforce) -> bool {
-    let comparison =
-        ComparisonFolder::<Study>::open(&workforce.folder).and_then(|f| f.comparison());
-    comparison.is_ok_and(|comparison| comparison.recipe.has_commands())
+    let plan = Comparison::<ProgramRecipe>::open(&workforce.folder).and_then(|f| f.plan());
+    plan.is_ok_and(|plan| plan.recipe.has_commands())
 }
 
 /// Compare settings of this program by the results of its runs over several seeds.
@@ -162,20 +161,20 @@ enum OwnCommand<F: Args> {
     Shared(Shared),
 }
 
-/// Applies the flags to the program's own study.
+/// Applies the flags to the program's own recipe.
 fn asked<B: ProgramBody>(
-    mut study: Study,
+    mut recipe: ProgramRecipe,
     varied: AxisFlags,
     body: &B,
-) -> Result<(Study, DecisionFlags)> {
-    let varied = varied.of(&study)?;
+) -> Result<(ProgramRecipe, DecisionFlags)> {
+    let varied = varied.of(&recipe)?;
     let decided = varied.decided.clone();
-    decided.change(&mut study)?;
-    varied.change(&mut study);
-    body.declare(&mut study);
-    decided.say_units(&mut study);
-    decided.check(&study)?;
-    Ok((study, decided))
+    decided.change(&mut recipe)?;
+    varied.change(&mut recipe);
+    body.declare(&mut recipe);
+    decided.say_units(&mut recipe);
+    decided.check(&recipe)?;
+    Ok((recipe, decided))
 }
 
 /// Run the program at all settings and seeds, and say which setting is better
@@ -190,13 +189,13 @@ struct OwnCompare<F: Args> {
 }
 
 impl<F: Args> OwnCompare<F> {
-    fn run<B: ProgramBody<Flags = F>>(self, study: Study, body: &B) -> Result<ExitCode> {
+    fn run<B: ProgramBody<Flags = F>>(self, recipe: ProgramRecipe, body: &B) -> Result<ExitCode> {
         let Self { varied, execution, flags } = self;
         let on = body.on(&flags)?;
-        let (study, decided) = asked(study, varied, body)?;
+        let (recipe, decided) = asked(recipe, varied, body)?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let workers = Workers { words: body.places(&flags), jobs: cores };
-        let done = execution.carry_out(&study, &decided, &on, workers)?;
+        let done = execution.carry_out(&recipe, &decided, &on, workers)?;
         done.map_or(Ok(ExitCode::SUCCESS), |done| done.exit_code())
     }
 }
@@ -215,15 +214,15 @@ struct OwnSubmit<F: Args> {
 impl<F: Args> OwnSubmit<F> {
     fn run<B: ProgramBody<Flags = F>>(
         self,
-        study: Study,
+        recipe: ProgramRecipe,
         body: &B,
         tool: &str,
     ) -> Result<ExitCode> {
         let Self { varied, flags, submission } = self;
         let on = body.on(&flags)?;
-        let (study, decided) = asked(study, varied, body)?;
-        submission.run(tool, &study.name, &decided.out(&study)?, body.words(&flags), || {
-            decided.make_folder(&study, &on).map(drop)
+        let (recipe, decided) = asked(recipe, varied, body)?;
+        submission.run(tool, &recipe.name, &decided.out(&recipe)?, body.words(&flags), || {
+            decided.make_folder(&recipe, &on).map(drop)
         })
     }
 }
@@ -250,9 +249,9 @@ impl<F: Args> OwnWork<F> {
             if !is_supervised {
                 executable::announce_change(reader.folder().path());
             }
-            let comparison = reader.comparison();
+            let plan = reader.plan();
             let flags = &flags;
-            body.trainer(Work { program: name, comparison, flags, cores, display: None })
+            body.trainer(Work { program: name, plan, flags, cores, display: None })
         })
     }
 }

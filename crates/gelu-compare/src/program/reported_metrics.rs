@@ -160,12 +160,12 @@ impl ReportedMetrics {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Study;
+    use super::super::ProgramRecipe;
     use super::super::output::LineReader;
     use super::*;
 
     fn measures(line: &str) -> Option<Measures> {
-        LineReader::of(&Study::new("train", "loss")).read(line).unwrap()
+        LineReader::of(&ProgramRecipe::new("train", "loss")).read(line).unwrap()
     }
 
     fn reported(lines: &[&str]) -> ReportedMetrics {

@@ -1,6 +1,6 @@
 //! A program's reports, and explanations for missing ones.
 
-use super::Study;
+use super::ProgramRecipe;
 use super::output::{LineReader, Measures};
 use super::reported_metrics::ReportedMetrics;
 use crate::measure::EpochMetrics;
@@ -19,11 +19,11 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    pub(super) fn of(study: &Study) -> Self {
+    pub(super) fn of(recipe: &ProgramRecipe) -> Self {
         Self {
-            reader: LineReader::of(study),
-            required: study.required().map(str::to_owned).collect(),
-            has_patterns: !study.read.is_empty(),
+            reader: LineReader::of(recipe),
+            required: recipe.required().map(str::to_owned).collect(),
+            has_patterns: !recipe.read.is_empty(),
             unreadable: None,
             passed_over: None,
         }

@@ -1,4 +1,4 @@
-use super::{Study, StudyRun};
+use super::{ProgramRecipe, ProgramSpec};
 use crate::measure::EpochMetrics;
 use crate::runs::{ClaimedRun, Phase, Progress, RunStatus};
 use crate::suggestion::did_you_mean;
@@ -32,7 +32,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// ```
 #[derive(Debug)]
 pub struct Run {
-    claimed: Arc<ClaimedRun<StudyRun>>,
+    claimed: Arc<ClaimedRun<ProgramSpec>>,
     control: Control,
     /// The measures that must be finite numbers.
     required: Vec<String>,
@@ -47,15 +47,15 @@ pub struct Run {
 
 impl Run {
     pub(super) fn new(
-        claimed: Arc<ClaimedRun<StudyRun>>,
-        study: &Study,
+        claimed: Arc<ClaimedRun<ProgramSpec>>,
+        recipe: &ProgramRecipe,
         control: Control,
         seconds: f64,
     ) -> Self {
         Self {
             claimed,
             control,
-            required: study.required().map(str::to_owned).collect(),
+            required: recipe.required().map(str::to_owned).collect(),
             metrics: Vec::new(),
             restored: false,
             stopped: Arc::default(),

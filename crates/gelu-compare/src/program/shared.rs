@@ -3,11 +3,11 @@
 use super::log::Log;
 use super::process::BecomeProgram;
 use super::session::Session;
-use super::{Judge, Study};
+use super::{Judge, ProgramRecipe};
 use crate::cli::{Completions, Man, Pack, Report, Runs, Unpack, Verdict, Watch};
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::output::complain;
-use crate::runs::Experiment;
+use crate::runs::Recipe;
 use crate::{Error, Result};
 use clap::Subcommand;
 use std::process::ExitCode;
@@ -21,8 +21,8 @@ pub(super) fn said(tool: &str, outcome: Result<ExitCode>) -> ExitCode {
 }
 
 /// Returns an error if the runs of a comparison are those of another program's loop.
-pub(super) fn goes_on_with(reader: &ComparisonReader<Study>, program: &str) -> Result<()> {
-    let made_by = reader.comparison().recipe.program();
+pub(super) fn goes_on_with(reader: &SnapshotReader<ProgramRecipe>, program: &str) -> Result<()> {
+    let made_by = reader.plan().recipe.program();
     match made_by == program {
         true => Ok(()),
         false => Err(Error::Usage(format!(
@@ -53,14 +53,14 @@ pub(super) enum Shared {
 impl Shared {
     pub(super) fn run(self, command: clap::Command) -> Result<ExitCode> {
         match self {
-            Self::Watch(watch) => watch.run::<Study>(),
-            Self::Report(report) => report.run::<Study>(),
-            Self::Runs(runs) => runs.run::<Study>(),
+            Self::Watch(watch) => watch.run::<ProgramRecipe>(),
+            Self::Report(report) => report.run::<ProgramRecipe>(),
+            Self::Runs(runs) => runs.run::<ProgramRecipe>(),
             Self::Log(log) => log.run(),
             Self::Judge(judge) => judge.run(),
             Self::Session(session) => session.run(),
             Self::Verdict(verdict) => verdict.run(str::to_owned),
-            Self::Pack(pack) => pack.run::<Study>(),
+            Self::Pack(pack) => pack.run::<ProgramRecipe>(),
             Self::Unpack(unpack) => unpack.run(),
             Self::Completions(completions) => completions.run(command),
             Self::Man(man) => man.run(command),

@@ -1,10 +1,10 @@
 use super::flags::Values;
-use super::{ProgramBody, Study, Work};
+use super::{ProgramBody, ProgramRecipe, Work};
 use crate::cli::count;
 use crate::cli::{ByHand, Telling};
 use crate::dashboard::epoch_line;
 use crate::measure::{EpochMetrics, Measure};
-use crate::runs::{Comparison, DataSource, Experiment, RunKey, Stage};
+use crate::runs::{DataSource, Plan, Recipe, RunKey, Stage};
 use crate::setting::Setting;
 use crate::worker::{Cores, Trainer};
 use crate::{Error, Result};
@@ -40,19 +40,19 @@ pub(super) struct Train<F: Args> {
 impl<F: Args> Train<F> {
     pub(super) fn run<B: ProgramBody<Flags = F>>(
         self,
-        mut study: Study,
+        mut recipe: ProgramRecipe,
         body: &B,
     ) -> Result<ExitCode> {
         let Self { set, seed, out, plain, keep_going, flags } = self;
-        body.declare(&mut study);
-        study.validate()?;
-        let setting = setting(&study, set)?;
-        let out = out.unwrap_or_else(|| PathBuf::from("results").join(&study.name));
+        body.declare(&mut recipe);
+        recipe.validate()?;
+        let setting = setting(&recipe, set)?;
+        let out = out.unwrap_or_else(|| PathBuf::from("results").join(&recipe.name));
         let on = body.on(&flags)?;
-        let asked = Comparison {
+        let asked = Plan {
             planned: false,
-            lease_seconds: Comparison::<Study>::default_lease(&out),
-            ..Comparison::new(study.clone(), DataSource::default(), &on.device, &on.backend)
+            lease_seconds: Plan::<ProgramRecipe>::default_lease(&out),
+            ..Plan::new(recipe.clone(), DataSource::default(), &on.device, &on.backend)
         };
         let key = RunKey { setting, seed, stage: Stage::Only };
         let spec = asked
@@ -62,33 +62,32 @@ impl<F: Args> Train<F> {
         let taken = Arc::new(AtomicBool::new(false));
         let display = (!plain && std::io::stdout().is_terminal()).then(|| taken.clone());
         let cores = Cores::here(1);
-        let work = Work { program: &study.name, comparison: &asked, flags: &flags, cores, display };
+        let work = Work { program: &recipe.name, plan: &asked, flags: &flags, cores, display };
         let mut trainer = body.trainer(work)?;
         trainer.check(&spec)?;
         let line = |epoch: &EpochMetrics| {
             let measures: Vec<Measure> =
-                epoch.measured().map(|(name, _)| study.measure(name)).collect();
-            epoch_line(&measures, &study.primary, epoch, None)
+                epoch.measured().map(|(name, _)| recipe.measure(name)).collect();
+            epoch_line(&measures, &recipe.primary, epoch, None)
         };
         let by_hand = ByHand { out: &out, asked: &asked, spec: &spec, keep_going };
-        let trained =
-            by_hand.train(Telling::Lines(&line, &taken), |run, comparison, control| {
-                let environment = trainer.environment(comparison, 1);
-                let epochs = run.folder().metrics().map_or(0, |epochs| epochs.len());
-                run.begin_session(&environment, epochs)?;
-                trainer.train(run, comparison, &environment, control)
-            })?;
+        let trained = by_hand.train(Telling::Lines(&line, &taken), |run, plan, control| {
+            let environment = trainer.environment(plan, 1);
+            let epochs = run.folder().metrics().map_or(0, |epochs| epochs.len());
+            run.begin_session(&environment, epochs)?;
+            trainer.train(run, plan, &environment, control)
+        })?;
         trained.conclude("")
     }
 }
 
 /// Returns the requested setting. Axes without a flag have the first of their values.
-fn setting(study: &Study, set: Vec<Values>) -> Result<Setting> {
+fn setting(recipe: &ProgramRecipe, set: Vec<Values>) -> Result<Setting> {
     let first =
         |axis: &crate::setting::Axis| Some((axis.name.clone(), axis.values.first()?.clone()));
-    let mut setting = Setting::new(study.axes.iter().filter_map(first));
+    let mut setting = Setting::new(recipe.axes.iter().filter_map(first));
     for Values { name, mut values } in set {
-        let axis = study.knows(&name)?;
+        let axis = recipe.knows(&name)?;
         match (values.pop(), values.is_empty()) {
             (Some(value), true) => setting.set(&name, axis.typed(value)),
             _ => {

@@ -1,10 +1,10 @@
 //! Texts that captions and headings share.
 
 use crate::comparison::{Finding, best_groups};
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 
 /// Returns the number of runs per curve, and the data that the runs were trained on.
-pub fn runs_and_data(snapshot: &ComparisonSnapshot) -> String {
+pub fn runs_and_data(snapshot: &Snapshot) -> String {
     let complete = best_groups(snapshot).into_iter().map(|group| group.complete().runs.len());
     let complete: Vec<usize> = complete.filter(|&runs| runs > 0).collect();
     let (fewest, most) = (complete.iter().min(), complete.iter().max());
@@ -23,7 +23,7 @@ pub(super) fn joined(parts: &[&str]) -> String {
 }
 
 /// Returns the name of the data that the runs were trained on; empty if unknown.
-pub(super) fn data_of(snapshot: &ComparisonSnapshot) -> String {
+pub(super) fn data_of(snapshot: &Snapshot) -> String {
     match snapshot.synthetic {
         true => format!("SYNTHETIC DATA ({})", snapshot.data),
         false => snapshot.data.clone(),

@@ -1,5 +1,5 @@
 use crate::comparison::reported_epoch;
-use crate::runs::{ComparisonSnapshot, RunSnapshot, Stage};
+use crate::runs::{RunSnapshot, Snapshot, Stage};
 use crate::setting::{Axis, Value};
 use serde::Serialize;
 
@@ -14,10 +14,10 @@ struct Rest<'a> {
 }
 
 /// Returns every epoch of every run as tidy CSV, one line each. A cell is empty if the epoch lacks the measure.
-pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
+pub fn csv(snapshot: &Snapshot) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     let measures = snapshot.columns();
-    let settings: Vec<&str> = snapshot.axes.iter().map(|axis| axis.column()).collect();
+    let settings: Vec<&str> = snapshot.design.axes.iter().map(|axis| axis.column()).collect();
     let before = ["seed", "stage", "status", "epoch", "reported"];
     let behind = ["experiment", "data", "synthetic", "device", "folder"];
     // An epoch may have a value for an axis along which runs differ, such as a learning rate.
@@ -40,7 +40,7 @@ pub fn csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
                 reported == Some(epoch.epoch),
             );
             let rest = Rest {
-                experiment: &snapshot.experiment,
+                experiment: &snapshot.design.name,
                 data: &snapshot.data,
                 synthetic: snapshot.synthetic,
                 device: &snapshot.device,
@@ -75,9 +75,9 @@ pub(super) fn measure_columns(
 }
 
 /// Returns a run's value for every axis as typed, each on one line.
-pub(super) fn setting(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<Option<String>> {
+pub(super) fn setting(snapshot: &Snapshot, run: &RunSnapshot) -> Vec<Option<String>> {
     let value = |axis: &Axis| run.key.setting.get(&axis.name).map(Value::to_string);
-    snapshot.axes.iter().map(value).collect()
+    snapshot.design.axes.iter().map(value).collect()
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
             run.epochs[2].set("valid_loss", 0.001);
         }
         // The marked epochs, one per run.
-        let marked = |snapshot: &ComparisonSnapshot| -> Vec<usize> {
+        let marked = |snapshot: &Snapshot| -> Vec<usize> {
             let bytes = csv(snapshot);
             let mut reader = csv::Reader::from_reader(bytes.as_slice());
             let rows = reader.deserialize::<std::collections::HashMap<String, String>>();
@@ -111,7 +111,7 @@ mod tests {
         };
         let lengths: Vec<usize> = snapshot.runs.iter().map(|run| run.epochs.len()).collect();
         assert_eq!(marked(&snapshot), lengths);
-        snapshot.reported = Reported::BestEpoch;
+        snapshot.design.reported = Reported::BestEpoch;
         assert_eq!(marked(&snapshot), vec![3; lengths.len()]);
     }
 

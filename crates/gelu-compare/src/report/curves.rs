@@ -4,12 +4,12 @@ use super::captions::runs_and_data;
 use super::{Curve, Figure, Panel};
 use crate::comparison::{Group, best_groups, colour, groups, lighter};
 use crate::measure::{Measure, Split};
-use crate::runs::{ComparisonSnapshot, Panels, Stage};
+use crate::runs::{Panels, Snapshot, Stage};
 use crate::setting::{Axis, Role, Setting};
 
 /// Returns the figure of a comparison, as its experiment lays it out, or `None` before any epoch is finished.
-pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
-    let spec = &snapshot.figure;
+pub(super) fn figure(snapshot: &Snapshot) -> Option<Figure> {
+    let spec = &snapshot.design.figure;
     let shown = measures(snapshot);
     let chosen = match spec.panels {
         // If there are final runs, only those are drawn; each has its own tuned setting.
@@ -24,20 +24,20 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
         Panels::Single => vec![panel(snapshot, &shown, String::new(), chosen.iter())],
         Panels::Each => divide(&snapshot.contexts(), |context| {
             let here = chosen.iter().filter(|g| g.context == *context);
-            panel(snapshot, &shown, context.context(&snapshot.axes), here)
+            panel(snapshot, &shown, context.context(&snapshot.design.axes), here)
         }),
         Panels::Tuned => {
             // The largest on the left, as in Figure 4 of the paper.
             let tuned: Vec<Setting> = snapshot.tuned().into_iter().rev().collect();
             divide(&tuned, |setting| {
                 let here = chosen.iter().filter(|g| g.tuned == *setting);
-                panel(snapshot, &shown, tuned_title(&snapshot.axes, setting), here)
+                panel(snapshot, &shown, tuned_title(&snapshot.design.axes, setting), here)
             })
         }
     };
     let drawn = panels.iter().flat_map(|panel| &panel.curves).any(|c| !c.points.is_empty());
     drawn.then(|| Figure {
-        title: snapshot.title.clone(),
+        title: snapshot.design.title.clone(),
         caption: caption(snapshot, &shown),
         x_axis: "Epochs".to_owned(),
         logarithmic: spec.logarithmic,
@@ -46,13 +46,13 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
 }
 
 /// Returns the name of the figure's file, without extension.
-pub(super) fn name(snapshot: &ComparisonSnapshot) -> String {
-    snapshot.figure.name.clone()
+pub(super) fn name(snapshot: &Snapshot) -> String {
+    snapshot.design.figure.name.clone()
 }
 
 /// Returns the measures to draw, the strongest line first.
-fn measures(snapshot: &ComparisonSnapshot) -> Vec<Measure> {
-    let spec = &snapshot.figure;
+fn measures(snapshot: &Snapshot) -> Vec<Measure> {
+    let spec = &snapshot.design.figure;
     let quantities = snapshot.quantities();
     let wanted = match spec.quantity.as_str() {
         "" => snapshot.primary().quantity,
@@ -86,7 +86,7 @@ fn divide(settings: &[Setting], make: impl Fn(&Setting) -> Panel) -> Vec<Panel> 
 }
 
 fn panel<'a>(
-    snapshot: &ComparisonSnapshot,
+    snapshot: &Snapshot,
     shown: &[Measure],
     title: String,
     chosen: impl Iterator<Item = &'a Group<'a>>,
@@ -99,25 +99,28 @@ fn panel<'a>(
             curves.push(Curve {
                 label: (index == 0).then(|| snapshot.label(&group.arm)),
                 colour: if index == 0 { full } else { lighter(full, 0.45) },
-                dashed: index > 0 && snapshot.figure.dashed,
+                dashed: index > 0 && snapshot.design.figure.dashed,
                 points: points.into_iter().map(|(epoch, value)| (epoch as f64, value)).collect(),
                 band: Vec::new(),
             });
         }
     }
-    let axis = match (snapshot.figure.axis.as_str(), shown) {
+    let axis = match (snapshot.design.figure.axis.as_str(), shown) {
         ("", [measure, ..]) => measure.quantity.replace('_', " "),
         (said, _) => said.to_owned(),
     };
     Panel { title, y_axis: axis, curves }
 }
 
-fn caption(snapshot: &ComparisonSnapshot, shown: &[Measure]) -> String {
+fn caption(snapshot: &Snapshot, shown: &[Measure]) -> String {
     let of = runs_and_data(snapshot);
     let told_apart = match shown {
         [Measure { split: Some(first), .. }, Measure { split: Some(second), .. }, ..] => {
-            let [strong, weak] =
-                if snapshot.figure.dashed { ["solid", "dashed"] } else { ["strong", "faint"] };
+            let [strong, weak] = if snapshot.design.figure.dashed {
+                ["solid", "dashed"]
+            } else {
+                ["strong", "faint"]
+            };
             format!("{strong}: {first}, {weak}: {second}; ")
         }
         _ => String::new(),
@@ -153,7 +156,7 @@ mod tests {
     #[test]
     fn panels_by_learning_rate_begin_with_the_largest() {
         let mut snapshot = example();
-        snapshot.figure.panels = Panels::Tuned;
+        snapshot.design.figure.panels = Panels::Tuned;
         let titles: Vec<_> =
             figure(&snapshot).unwrap().panels.into_iter().map(|panel| panel.title).collect();
         assert_eq!(titles, ["learning rate 0.001", "learning rate 0.0001"]);

@@ -2,7 +2,7 @@ use super::captions::{data_of, joined};
 use super::{Curve, Figure, Panel};
 use crate::comparison::{DifferenceCurve, colour, difference_curves};
 use crate::measure::{Direction, Reported};
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 use crate::setting::Setting;
 
 /// The name of the figure's file.
@@ -15,7 +15,7 @@ const GREY: [u8; 3] = [110, 110, 110];
 
 /// Returns the figure of each arm's difference from the baseline in the primary measure by epoch: the mean over pairs
 /// with its interval, and a line at 0. It has one panel per context. Returns `None` before two pairs are complete.
-pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
+pub(super) fn figure(snapshot: &Snapshot) -> Option<Figure> {
     let mut curves = difference_curves(snapshot);
     curves.retain(|curve| !curve.points.is_empty());
     let mut contexts: Vec<Setting> = curves.iter().map(|curve| curve.context.clone()).collect();
@@ -29,7 +29,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     let axis = format!("{} − that of {baseline}{unit}", measure.heading);
     let several = contexts.len() > 1;
     let panel = |context: &Setting| Panel {
-        title: if several { context.context(&snapshot.axes) } else { String::new() },
+        title: if several { context.context(&snapshot.design.axes) } else { String::new() },
         y_axis: axis.clone(),
         curves: panel(snapshot, curves.iter().filter(|curve| curve.context == *context)),
     };
@@ -43,7 +43,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
         true => format!("{}, by epoch; ", measure.words),
         false => String::new(),
     };
-    let best = match snapshot.reported {
+    let best = match snapshot.design.reported {
         Reported::BestEpoch => "the verdict is on each run's best epoch",
         Reported::LastEpoch => "",
     };
@@ -55,7 +55,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
         "{instead}mean of {pairs} with its pointwise 95% band, not for a verdict, as far as the later epochs reach; {better}"
     );
     Some(Figure {
-        title: format!("{}: difference from {baseline}", snapshot.title),
+        title: format!("{}: difference from {baseline}", snapshot.design.title),
         caption: joined(&[&mean, best, &data_of(snapshot)]),
         x_axis: "Epochs".to_owned(),
         logarithmic: false,
@@ -63,10 +63,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<Figure> {
     })
 }
 
-fn panel<'a>(
-    snapshot: &ComparisonSnapshot,
-    curves: impl Iterator<Item = &'a DifferenceCurve>,
-) -> Vec<Curve> {
+fn panel<'a>(snapshot: &Snapshot, curves: impl Iterator<Item = &'a DifferenceCurve>) -> Vec<Curve> {
     let factor = snapshot.primary_by_epoch().unit.factor;
     let curves: Vec<&DifferenceCurve> = curves.collect();
     let limit = factor * limit(&curves);
@@ -153,7 +150,7 @@ mod tests {
         let mut snapshot = example();
         let said = "the verdict is on each run's best epoch";
         assert!(!figure(&snapshot).unwrap().caption.contains(said));
-        snapshot.reported = Reported::BestEpoch;
+        snapshot.design.reported = Reported::BestEpoch;
         assert!(figure(&snapshot).unwrap().caption.contains(said));
     }
 

@@ -1,13 +1,18 @@
 //! A forest plot for tests: one arm with three seeds, in two contexts.
 
 use super::{Forest, ForestEntry};
-use crate::comparison::statistics::Plan;
+use crate::comparison::statistics::Schedule;
 use crate::comparison::{Finding, Rule, Scores, Wording};
 use crate::measure::Measure;
 
 fn finding(differences: [f64; 3], negligible: f64, wording: &Wording) -> Finding {
-    let rule =
-        Rule { comparisons: 1, plan: Plan::fixed(3), alpha: 0.5, negligible, judgement: None };
+    let rule = Rule {
+        comparisons: 1,
+        schedule: Schedule::fixed(3),
+        alpha: 0.5,
+        negligible,
+        judgement: None,
+    };
     let by_seed = (1..).zip(differences.map(|d| [0.02 + d, 0.02])).collect();
     Finding::of(Scores::new("ReLU", "GELU", by_seed), &rule, wording)
 }

@@ -3,7 +3,7 @@
 use super::{curves, difference};
 use crate::comparison::Rgb;
 use crate::extension::extensions;
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 
 /// Curves in panels next to each other: the content, not the drawing.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub type NamedFigure = (String, Figure);
 
 /// Returns every figure of a comparison with the name of its file: the extensions' figures, the metrics by epoch, and the
 /// difference from the baseline.
-pub fn figures(snapshot: &ComparisonSnapshot) -> Vec<NamedFigure> {
+pub fn figures(snapshot: &Snapshot) -> Vec<NamedFigure> {
     let all = [
         (curves::name(snapshot), curves::figure(snapshot)),
         (difference::NAME.to_owned(), difference::figure(snapshot)),

@@ -34,8 +34,8 @@ pub(crate) use captions::missing_intervals;
 pub use captions::{cuts, runs_and_data};
 pub use csv::csv;
 pub use document::{
-    ArmDocument, CriterionDocument, DataDocument, DifferenceDocument, Document, Edge,
-    MeasuresDocument, RunDocument, SpreadDocument,
+    ArmDocument, CriterionDocument, DataDocument, Document, Edge, MeasuresDocument, RunDocument,
+    SpreadDocument,
 };
 #[cfg(feature = "figures")]
 pub use draw::svg;

@@ -1,6 +1,6 @@
 use super::csv::{measure_columns, setting};
 use crate::comparison::{best_groups, reported_epoch};
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
+use crate::runs::{RunSnapshot, RunStatus, Snapshot, Stage};
 use crate::setting::Role;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -29,12 +29,12 @@ struct Line<'a> {
 
 /// Returns every run as tidy CSV, one line each, with everything that distinguishes it from the runs of other
 /// comparisons. A cell is empty if there is no value.
-pub fn runs_csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
+pub fn runs_csv(snapshot: &Snapshot) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    let axes: Vec<&str> = snapshot.axes.iter().map(|axis| axis.column()).collect();
+    let axes: Vec<&str> = snapshot.design.axes.iter().map(|axis| axis.column()).collect();
     let measures: Vec<&str> =
         snapshot.columns().into_iter().filter(|name| !axes.contains(name)).collect();
-    let compared = Role::Compared.of(&snapshot.axes).count();
+    let compared = Role::Compared.of(&snapshot.design.axes).count();
     let before = ["experiment", "data", "synthetic", "device", "label"];
     let of_run = [
         "seed",
@@ -70,14 +70,14 @@ pub fn runs_csv(snapshot: &ComparisonSnapshot) -> Vec<u8> {
 }
 
 /// Returns the folders of the runs that verdicts use: those of the plan, with the tuned values that were chosen.
-fn counting(snapshot: &ComparisonSnapshot) -> HashSet<&str> {
+fn counting(snapshot: &Snapshot) -> HashSet<&str> {
     let groups = best_groups(snapshot).into_iter();
     let groups = groups.filter(|group| group.planned && group.stage != Stage::Tuning);
     groups.flat_map(|group| group.runs).map(|run| run.folder.as_str()).collect()
 }
 
 fn line<'a>(
-    snapshot: &'a ComparisonSnapshot,
+    snapshot: &'a Snapshot,
     run: &'a RunSnapshot,
     compared: usize,
     measures: &[&str],
@@ -89,10 +89,10 @@ fn line<'a>(
     };
     let reported = reported_epoch(snapshot, run);
     let mut setting = setting(snapshot, run);
-    let arm = run.key.setting.of_role(&snapshot.axes, Role::Compared);
+    let arm = run.key.setting.of_role(&snapshot.design.axes, Role::Compared);
     setting.insert(compared, Some(snapshot.label(&arm)));
     Line {
-        experiment: &snapshot.experiment,
+        experiment: &snapshot.design.name,
         data: &snapshot.data,
         synthetic: snapshot.synthetic,
         device: &snapshot.device,

@@ -3,24 +3,29 @@
 use super::captions::data_of;
 use super::{Forest, ForestEntry};
 use crate::comparison::differences;
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 
 /// The name of the figure's file.
 pub(super) const NAME: &str = "forest";
 
 /// Returns the forest plot of a comparison, or `None` before a pair is complete.
-pub fn forest(snapshot: &ComparisonSnapshot) -> Option<Forest> {
+pub fn forest(snapshot: &Snapshot) -> Option<Forest> {
     let wording = snapshot.wording();
     let differences = differences(snapshot);
     let several = differences.iter().any(|other| other.context != differences[0].context);
     let mut compared = Vec::new();
     for difference in &differences {
-        let context = difference.context.context(&snapshot.axes);
+        let context = difference.context.context(&snapshot.design.axes);
         let panel = if several { context } else { String::new() };
         let position = snapshot.position(&difference.arm);
         compared.push(ForestEntry { panel, position, finding: &difference.finding });
     }
-    Forest::of(format!("{}: verdicts", snapshot.title), &data_of(snapshot), &compared, &wording)
+    Forest::of(
+        format!("{}: verdicts", snapshot.design.title),
+        &data_of(snapshot),
+        &compared,
+        &wording,
+    )
 }
 
 #[cfg(test)]

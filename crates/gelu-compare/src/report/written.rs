@@ -5,7 +5,7 @@ use super::{
 use crate::Error;
 use crate::extension::extensions;
 use crate::files::write_atomically;
-use crate::runs::{ComparisonSnapshot, Experiment};
+use crate::runs::{Recipe, Snapshot};
 use std::path::{Path, PathBuf};
 
 /// The result of writing a report.
@@ -21,11 +21,7 @@ pub struct ReportFiles {
 /// `runs.csv`, `report.html`, the tables of the program's extensions, and, once a run is complete, the figures as SVG and
 /// PNG, the forest plot first, then those of the extensions. Each file is replaced as a whole, and each is made by itself:
 /// one that fails takes no other with it. The report says from the `experiment` how to repeat it.
-pub fn write<E: Experiment>(
-    snapshot: &ComparisonSnapshot,
-    experiment: &E,
-    folder: &Path,
-) -> ReportFiles {
+pub fn write<R: Recipe>(snapshot: &Snapshot, experiment: &R, folder: &Path) -> ReportFiles {
     let mut written = ReportFiles::default();
     let mut put = |name: String, content: Result<Vec<u8>, Error>| {
         let path = folder.join(name);

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
-/// The origin of a data set. Empty if an experiment names no data.
+/// The origin of a data set. Empty if a recipe names no data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataSource {
     /// The data set's name: `mnist`, `digits`.

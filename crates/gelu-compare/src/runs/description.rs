@@ -1,4 +1,4 @@
-use super::{Design, Experiment, Spec};
+use super::{Design, Recipe, Spec};
 use serde::{Deserialize, Serialize};
 
 /// A comparison's description of itself. Programs that cannot continue the comparison use it to show the comparison.
@@ -16,12 +16,12 @@ pub struct Description {
 }
 
 impl Description {
-    /// Creates the description of an experiment.
-    pub fn of<E: Experiment>(experiment: &E) -> Self {
+    /// Creates the description of a recipe.
+    pub fn of<R: Recipe>(experiment: &R) -> Self {
         let mut design = experiment.design();
         design.axes.iter_mut().for_each(|axis| *axis = axis.listed());
         Self {
-            tool: E::Spec::TOOL.to_owned(),
+            tool: R::Spec::TOOL.to_owned(),
             program: experiment.program(),
             command: experiment.command(),
             design,

@@ -1,14 +1,14 @@
-use crate::comparison::statistics::{Plan, session};
+use crate::comparison::statistics::{Schedule, session};
 use crate::comparison::{ALPHA, Rule, Wording};
 use crate::measure::{Criterion, Measure, NoWorse, Over, Reported, UntilDecided};
 use crate::setting::{Axis, Role, Setting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// The design of an experiment: what it compares, and how it is decided.
+/// The design of a recipe: what it compares, and how it is decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Design {
-    /// The experiment's name.
+    /// The recipe's name.
     pub name: String,
     /// A heading of one line.
     pub title: String,
@@ -23,7 +23,7 @@ pub struct Design {
     pub tuning_seeds: Option<u64>,
     /// The arm with which every other arm is compared.
     pub baseline: Setting,
-    /// The measures of the experiment.
+    /// The measures of the recipe.
     pub measures: Vec<Measure>,
     /// Whether columns that are not declared as measures are shown as measures too. They are stored in any case.
     pub open: bool,
@@ -55,11 +55,11 @@ pub struct Design {
     /// Fixed colours of arms, as indexes into the palette, for arms with the same colour in every comparison.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub colours: Vec<(Setting, usize)>,
-    /// The ways in which the experiment is smaller than intended, in words.
+    /// The ways in which the recipe is smaller than intended, in words.
     pub cut_down: Vec<String>,
     /// The intended number of seeds, if a smaller number counts as a cut.
     pub whole_seeds: Option<u64>,
-    /// The layout of the experiment's figure.
+    /// The layout of the recipe's figure.
     pub figure: FigureSpec,
     /// The word for test examples: `pictures`.
     pub examples: String,
@@ -102,8 +102,8 @@ impl Design {
     }
 
     /// Returns the number of planned seeds, and when the test may decide.
-    pub fn plan(&self) -> Plan {
-        self.until_decided.map_or_else(|| Plan::fixed(self.seeds), UntilDecided::plan)
+    pub fn schedule(&self) -> Schedule {
+        self.until_decided.map_or_else(|| Schedule::fixed(self.seeds), UntilDecided::schedule)
     }
 
     /// Returns the rule for judging the comparisons.
@@ -129,7 +129,7 @@ impl Design {
     /// Returns the number of seeds that every setting gets before results influence how many more it gets.
     pub fn first_seeds(&self) -> u64 {
         match self.over {
-            Some(_) => self.plan().seeds,
+            Some(_) => self.schedule().seeds,
             None => self.rule().first(),
         }
     }
@@ -149,7 +149,7 @@ impl Design {
             no_worse: self.no_worse.clone(),
             over: over.map(|(tasks, over)| (over, tasks)),
             alpha: self.alpha,
-            plan: self.plan(),
+            schedule: self.schedule(),
             judgement: self.judgement.filter(|j| session::is_judgement(*j)),
         }
     }
@@ -211,7 +211,7 @@ fn combinations(axes: &[Axis], role: Role) -> Vec<Setting> {
     all
 }
 
-/// The layout of an experiment's figure.
+/// The layout of a recipe's figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigureSpec {
     /// The file name without extension: `figure-2`.

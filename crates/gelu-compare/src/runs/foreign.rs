@@ -1,6 +1,6 @@
 //! Comparisons that a program can only show, because another program made them.
 
-use super::{DataAndBackend, Description, Design, Experiment, RunKey, Spec, Stage};
+use super::{DataAndBackend, Description, Design, Recipe, RunKey, Spec, Stage};
 use crate::measure::{EpochMetrics, Measure, Reported};
 use crate::setting::{Axis, Setting, Value};
 use crate::{Error, Result};
@@ -36,7 +36,7 @@ pub struct ForeignRun {
     best_by: Option<Measure>,
 }
 
-impl Experiment for Foreign {
+impl Recipe for Foreign {
     type Spec = ForeignRun;
 
     /// Without a description, the comparison cannot be shown.

@@ -1,18 +1,15 @@
-use super::design::FigureSpec;
-use super::{AddedSeeds, LaterMeasure, Progress, Provenance, RunKey, RunStatus, columns};
+use super::{AddedSeeds, Design, LaterMeasure, Progress, Provenance, RunKey, RunStatus, columns};
 use crate::extension::Extras;
-use crate::measure::{Criterion, Epochs, Measure, Reported, Split};
-use crate::setting::{Axis, Role, Setting, Value};
-use serde_json::{Map, Value as Json};
+use crate::measure::{Criterion, Epochs, Measure, Split};
+use crate::setting::{Role, Setting, Value};
 
-/// The content of a comparison's folder at one moment. The dashboard, the tables, the figures and the JSON document
+/// What a comparison's folder says at one moment. The dashboard, the tables, the figures and the JSON document
 /// are made from it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ComparisonSnapshot {
-    /// The experiment's name: `mnist-classifier`.
-    pub experiment: String,
-    /// A heading of one line.
-    pub title: String,
+pub struct Snapshot {
+    /// What is compared, and how it is decided. Its measures include those of columns that were never declared, and
+    /// `cut_down` names fewer seeds than intended.
+    pub design: Design,
     /// The name of the data set: `mnist`, `digits`; may be empty.
     pub data: String,
     /// The folder from which the data was read; `None` for built-in data.
@@ -21,14 +18,6 @@ pub struct ComparisonSnapshot {
     pub synthetic: bool,
     /// The name of the device for which the runs were planned; may be empty.
     pub device: String,
-    /// The axes along which runs differ, in addition to their seeds.
-    pub axes: Vec<Axis>,
-    /// The measures of the experiment.
-    pub measures: Vec<Measure>,
-    /// The name of the measure that selects the tuned values.
-    pub selection: String,
-    /// The epoch that provides a run's results.
-    pub reported: Reported,
     /// The criterion that decides the comparison.
     pub criterion: Criterion,
     /// The number of first seeds that choose the tuned values.
@@ -39,21 +28,6 @@ pub struct ComparisonSnapshot {
     pub later_measures: Vec<LaterMeasure>,
     /// The number of test examples; 0 if unknown.
     pub test_examples: usize,
-    /// The word for test examples: `pictures`.
-    pub examples: String,
-    /// The number of epochs of every run, if the experiment sets it.
-    pub epochs: Option<usize>,
-    /// Arms whose networks are built differently from the others', and like each other.
-    pub built_differently: Vec<Setting>,
-    /// Fixed colours of arms, as indexes into the palette, for arms with the same colour in every comparison.
-    pub colours: Vec<(Setting, usize)>,
-    /// The ways in which the comparison is smaller than intended, or leaves out a part of the data set, in words. All
-    /// views of results mention them.
-    pub cut_down: Vec<String>,
-    /// The layout of the experiment's figure.
-    pub figure: FigureSpec,
-    /// Further fields for JSON documents.
-    pub extra: Map<String, Json>,
     /// Every planned run, in plan order (arms in the requested order), then the runs outside the plan.
     pub runs: Vec<RunSnapshot>,
     /// Problems with reading that belong to no run.
@@ -69,10 +43,10 @@ pub struct Quantity {
     pub on: [Option<Measure>; 3],
 }
 
-impl ComparisonSnapshot {
+impl Snapshot {
     /// Returns a measure by its name or its column. An undeclared measure gets its properties from its name.
     pub fn measure(&self, name: &str) -> Measure {
-        let mut all = self.measures.iter();
+        let mut all = self.design.measures.iter();
         let found = all.find(|measure| measure.name == name || measure.column == name);
         found.cloned().unwrap_or_else(|| Measure::named(name))
     }
@@ -80,7 +54,7 @@ impl ComparisonSnapshot {
     /// Returns the last seed of the runs, added seeds included.
     pub fn last_seed(&self) -> u64 {
         let added = self.added_seeds.last().map_or(0, |added| added.seeds);
-        self.criterion.plan.seeds.max(added)
+        self.criterion.schedule.seeds.max(added)
     }
 
     /// Returns the measure that decides.
@@ -98,22 +72,23 @@ impl ComparisonSnapshot {
                 && self.has(&m.column)
         };
         match primary.of_run {
-            true => self.measures.iter().find(same).cloned().unwrap_or(primary),
+            true => self.design.measures.iter().find(same).cloned().unwrap_or(primary),
             false => primary,
         }
     }
 
     /// Returns the measure that selects settings.
     pub fn selection(&self) -> Measure {
-        self.measure(&self.selection)
+        self.measure(&self.design.selection)
     }
 
     /// Declares a measure for every column that has none.
     pub(crate) fn open_measures(&mut self) {
-        let declared = |name: &&str| self.measures.iter().all(|measure| measure.column != **name);
+        let declared =
+            |name: &&str| self.design.measures.iter().all(|measure| measure.column != **name);
         let further: Vec<Measure> =
             self.columns().into_iter().filter(declared).map(Measure::named).collect();
-        self.measures.extend(further);
+        self.design.measures.extend(further);
     }
 
     /// Returns all columns of all epochs, in the order of the files.
@@ -121,16 +96,16 @@ impl ComparisonSnapshot {
         columns(self.runs.iter().flat_map(|run| &run.epochs))
     }
 
-    /// Returns the number of epochs of a run, if it is known from the experiment or from a finished run.
+    /// Returns the number of epochs of a run, if it is known from the recipe or from a finished run.
     pub fn epochs_of(&self, run: &RunSnapshot) -> Option<usize> {
         let finished = || self.runs.iter().any(|run| run.status == RunStatus::Finished);
-        (self.epochs.is_some() || finished()).then_some(run.epochs_planned)
+        (self.design.epochs.is_some() || finished()).then_some(run.epochs_planned)
     }
 
     /// Returns the measures grouped by quantity. Leaves out measures without a value.
     pub fn quantities(&self) -> Vec<Quantity> {
         let mut all: Vec<Quantity> = Vec::new();
-        for measure in self.measures.iter().filter(|measure| self.has(&measure.column)) {
+        for measure in self.design.measures.iter().filter(|measure| self.has(&measure.column)) {
             let measure = measure.clone();
             let place = match measure.split {
                 Some(Split::Train) => 0,
@@ -157,7 +132,8 @@ impl ComparisonSnapshot {
 
     /// Returns the index of an arm's colour and symbol: its fixed one, or the next that is free.
     pub fn position(&self, arm: &Setting) -> usize {
-        let own = |arm: &Setting| self.colours.iter().find(|(of, _)| of == arm).map(|of| of.1);
+        let own =
+            |arm: &Setting| self.design.colours.iter().find(|(of, _)| of == arm).map(|of| of.1);
         if let Some(place) = own(arm) {
             return place;
         }
@@ -170,7 +146,7 @@ impl ComparisonSnapshot {
 
     /// Returns an arm's name for sentences.
     pub fn label(&self, arm: &Setting) -> String {
-        arm.arm_label(&self.axes)
+        arm.arm_label(&self.design.axes)
     }
 
     /// Returns the settings with their own verdict, each once, ascending.
@@ -188,17 +164,20 @@ impl ComparisonSnapshot {
     pub fn tried(&self) -> Vec<Setting> {
         let any = self.runs.iter().any(|run| run.planned);
         let tried = self.runs.iter().filter(|run| run.planned == any);
-        self.ascending(distinct(tried.map(|run| run.key.setting.of_role(&self.axes, Role::Tuned))))
+        self.ascending(distinct(
+            tried.map(|run| run.key.setting.of_role(&self.design.axes, Role::Tuned)),
+        ))
     }
 
     fn parts(&self, role: Role) -> Vec<Setting> {
-        distinct(self.runs.iter().map(|run| run.key.setting.of_role(&self.axes, role)))
+        distinct(self.runs.iter().map(|run| run.key.setting.of_role(&self.design.axes, role)))
     }
 
     /// Sorts settings axis by axis; the first axis changes slowest. Numbers ascend, other values stay in order of
     /// appearance.
     fn ascending(&self, mut settings: Vec<Setting>) -> Vec<Setting> {
         let ranks: Vec<(&str, Vec<Value>)> = self
+            .design
             .axes
             .iter()
             .map(|axis| (axis.name.as_str(), in_order(&settings, &axis.name)))

@@ -1,7 +1,7 @@
 //! Extending a comparison with more values, seeds or other measures.
 
 use super::provenance::now;
-use super::{Comparison, Design, Experiment, LaterMeasure, RunKey, Stage};
+use super::{Design, LaterMeasure, Plan, Recipe, RunKey, Stage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(super) struct History<L, U> {
     pub(super) unreported: U,
 }
 
-impl<E: Experiment> Comparison<E> {
+impl<R: Recipe> Plan<R> {
     /// Returns this comparison extended as `asked`. You can add values of its axes and seeds. Other changes are
     /// errors, because the existing runs would no longer belong to the comparison.
     ///
@@ -122,7 +122,7 @@ impl<E: Experiment> Comparison<E> {
         asked: &Design,
         has_begun: impl FnOnce() -> bool,
     ) -> std::result::Result<Further, String> {
-        let (planned, seeds) = (here.plan(), asked.plan().seeds);
+        let (planned, seeds) = (here.schedule(), asked.schedule().seeds);
         let last = self.last_seed(here);
         let added = |seeds: &u64| self.added_seeds.iter().any(|added| added.seeds == *seeds);
         let tasks = |design: &Design| design.criterion().over.map(|(_, tasks)| tasks);
@@ -135,7 +135,7 @@ impl<E: Experiment> Comparison<E> {
                     tasks(here).unwrap_or_default()
                 )),
             },
-            _ if !planned.until_decided && asked.plan().until_decided => match has_begun() {
+            _ if !planned.until_decided && asked.schedule().until_decided => match has_begun() {
                 false => Ok(Further::NewPlan),
                 true => Err(format!(
                     "its {} seeds were planned to be judged once, and there are results already: --until-decided has to \
@@ -171,8 +171,8 @@ enum Further {
     Added { seeds: u64 },
 }
 
-fn to_value<E: Serialize>(comparison: &Comparison<E>) -> Value {
-    serde_json::to_value(comparison).expect("a comparison holds plain values alone")
+fn to_value<R: Serialize>(plan: &Plan<R>) -> Value {
+    serde_json::to_value(plan).expect("a comparison holds plain values alone")
 }
 
 /// Returns the first difference between two values: `training.epochs is 20 there and 2 here`.
@@ -208,12 +208,12 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::History;
-    use crate::runs::examples::comparison;
+    use crate::runs::examples::plan;
     use std::path::PathBuf;
 
     #[test]
     fn data_may_have_moved_and_may_not_be_others() {
-        let mut there = comparison();
+        let mut there = plan();
         there.data.fingerprint = "its content".to_owned();
         let mut asked = there.clone();
         asked.data.location = Some(PathBuf::from("elsewhere"));

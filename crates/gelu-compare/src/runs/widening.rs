@@ -1,6 +1,6 @@
-use super::comparison_folder::to_toml;
+use super::comparison::to_toml;
 use super::lease::{Claim, Durable, Lease, Watch};
-use super::{Comparison, ComparisonFolder, Experiment, HasBegun};
+use super::{Comparison, HasBegun, Plan, Recipe};
 use crate::error::Place;
 use crate::{Error, Result};
 use std::fs;
@@ -12,24 +12,20 @@ const PLAN: &str = "plan";
 const PAUSE: Duration = Duration::from_millis(10);
 const TURN: Duration = Duration::from_secs(60);
 
-impl<E: Experiment> ComparisonFolder<E> {
+impl<R: Recipe> Comparison<R> {
     /// Extends the comparison as `asked`. Processes do this one after the other, so that none overwrites another's
     /// additions.
-    pub(super) fn widen(
-        &self,
-        asked: &Comparison<E>,
-        has_begun: HasBegun<E>,
-    ) -> Result<Comparison<E>> {
+    pub(super) fn widen(&self, asked: &Plan<R>, has_begun: HasBegun<R>) -> Result<Plan<R>> {
         let place = self.path().join(PLAN);
         fs::create_dir_all(&place).map_err(Error::io("create the folder", &place))?;
         let (mut watch, began) = (Watch::default(), Instant::now());
         loop {
-            let there = self.comparison()?;
+            let there = self.plan()?;
             let widened = self.widened(&there, asked, has_begun)?;
             match Lease::claim(&place, &mut watch, there.silence())? {
                 Claim::Held(lease, _) => {
                     // From here on no other process changes the comparison.
-                    let there = self.comparison()?;
+                    let there = self.plan()?;
                     let widened = self.widened(&there, asked, has_begun)?;
                     let text = to_toml(&widened);
                     if widened == there {

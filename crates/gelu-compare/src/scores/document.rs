@@ -1,10 +1,8 @@
 use super::{Columns, Question, TableVerdict};
-use crate::comparison::Finding;
 use crate::measure::{Direction, NoWorse};
 use crate::report::{Forest, ForestEntry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// The name and version of the JSON schema of these documents.
 const SCHEMA: &str = "gelu-verdict/2";
@@ -30,21 +28,7 @@ pub struct ScoresDocument {
     /// Number of lines that were left out because their runs have not finished.
     pub left_out: usize,
     /// All comparisons of an arm with the baseline.
-    pub differences: Vec<ScoreDocument>,
-}
-
-/// A comparison of an arm with the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ScoreDocument {
-    /// The arm's value in the column that is compared.
-    pub arm: String,
-    /// The baseline's value in that column.
-    pub baseline: String,
-    /// The values of the columns at each of whose values there is a verdict, by column.
-    pub each: BTreeMap<String, String>,
-    /// The finding.
-    #[serde(flatten)]
-    pub finding: Finding,
+    pub differences: Vec<TableVerdict>,
 }
 
 impl ScoresDocument {
@@ -56,12 +40,6 @@ impl ScoresDocument {
         left_out: usize,
         judged: &[TableVerdict],
     ) -> Self {
-        let of = |judged: &TableVerdict| ScoreDocument {
-            arm: judged.arm.value.clone(),
-            baseline: judged.baseline.clone(),
-            each: columns.each.iter().cloned().zip(judged.arm.each.iter().cloned()).collect(),
-            finding: judged.finding.clone(),
-        };
         let higher = question.wording.higher_is_better();
         let guard = columns.guard.as_ref().zip(question.guard.as_ref());
         Self {
@@ -74,7 +52,7 @@ impl ScoresDocument {
             no_worse: guard
                 .map(|(metric, (_, margin))| NoWorse { metric: metric.clone(), margin: *margin }),
             left_out,
-            differences: judged.iter().map(of).collect(),
+            differences: judged.to_vec(),
         }
     }
 
@@ -87,8 +65,8 @@ impl ScoresDocument {
 
 /// Returns the context of a verdict, as `width 16, depth 2`; empty if there is only one combination of values.
 pub(crate) fn context(columns: &Columns, judged: &TableVerdict) -> String {
-    let pair = |(name, value): (&String, &String)| format!("{name} {value}");
-    let pairs: Vec<String> = columns.each.iter().zip(&judged.arm.each).map(pair).collect();
+    let pair = |name: &String| Some(format!("{name} {}", judged.each.get(name)?));
+    let pairs: Vec<String> = columns.each.iter().filter_map(pair).collect();
     pairs.join(", ")
 }
 
@@ -102,11 +80,11 @@ pub(crate) fn forest(
     let mut arms: Vec<&str> = Vec::new();
     let mut compared = Vec::new();
     for one in judged {
-        if !arms.contains(&one.arm.value.as_str()) {
-            arms.push(&one.arm.value);
+        if !arms.contains(&one.arm.as_str()) {
+            arms.push(&one.arm);
         }
         // The first colour is the baseline's.
-        let position = 1 + arms.iter().position(|arm| *arm == one.arm.value).unwrap_or(0);
+        let position = 1 + arms.iter().position(|arm| *arm == one.arm).unwrap_or(0);
         compared.push(ForestEntry {
             panel: context(columns, one),
             position,

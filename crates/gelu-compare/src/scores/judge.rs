@@ -1,20 +1,25 @@
 use super::{Arm, Columns, Table};
-use crate::comparison::statistics::{Plan, Unpaired};
+use crate::comparison::statistics::{Schedule, Unpaired};
 use crate::comparison::{Finding, Guard, Rule, Sample, Scores, Wording};
 use crate::error::Place;
 use crate::names::{excerpt, excerpts};
 use crate::{Error, Result};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The verdict on one arm and the baseline, at one combination of values of the other columns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TableVerdict {
-    /// The arm.
-    pub arm: Arm,
-    /// The baseline's value in the column that is compared.
+    /// The arm's value in the column that is compared.
+    pub arm: String,
+    /// The baseline's value in that column.
     pub baseline: String,
+    /// The values of the columns at each of whose values there is a verdict, by column.
+    pub each: BTreeMap<String, String>,
     /// The finding.
+    #[serde(flatten)]
     pub finding: Finding,
 }
 
@@ -125,7 +130,8 @@ pub fn judge(
             Some(baseline) => baseline.value.clone(),
             None => question.baseline_label(pair),
         };
-        Ok(TableVerdict { arm: pair.arm.clone(), baseline, finding })
+        let each = columns.each.iter().cloned().zip(pair.arm.each.iter().cloned()).collect();
+        Ok(TableVerdict { arm: pair.arm.value.clone(), baseline, each, finding })
     };
     pairs.iter().map(judged).collect()
 }
@@ -153,7 +159,7 @@ pub(super) fn paired(
         (1..).zip(seeds.iter().filter_map(both).map(|both| both[which])).collect()
     };
     let rule = Rule {
-        plan: Plan::fixed(question.planned.unwrap_or(seeds.len() as u64)),
+        schedule: Schedule::fixed(question.planned.unwrap_or(seeds.len() as u64)),
         comparisons,
         alpha: question.alpha,
         negligible: question.negligible,
@@ -198,7 +204,7 @@ fn unpaired(
     let test = Unpaired::new(&both[0], &both[1])
         .ok_or_else(|| problem("two runs of each are needed at least"))?;
     let rule = Rule {
-        plan: Plan::fixed(a.min(b) as u64),
+        schedule: Schedule::fixed(a.min(b) as u64),
         comparisons,
         alpha: question.alpha,
         negligible: 0.0,

@@ -9,7 +9,7 @@ mod table;
 mod tasks;
 
 pub use columns::Columns;
-pub use document::{ScoreDocument, ScoresDocument};
+pub use document::ScoresDocument;
 pub(crate) use document::{context, forest};
 pub use judge::{Question, TableVerdict, judge};
 pub use table::{Arm, Score, Table};

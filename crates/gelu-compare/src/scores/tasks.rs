@@ -2,7 +2,7 @@
 
 use super::judge::{Pair, Question, TableVerdict, distinct};
 use super::{Arm, Columns, Table};
-use crate::comparison::statistics::Plan;
+use crate::comparison::statistics::Schedule;
 use crate::comparison::{Rule, Scores, Task, over_tasks};
 use crate::error::Place;
 use crate::measure::Scale;
@@ -43,7 +43,7 @@ pub(crate) fn judge_over_tasks(
         let pair = of_arm[0];
         let labels = [(question.label)(name), question.baseline_label(pair)];
         let rule = Rule {
-            plan: Plan::fixed(of_tasks.len() as u64),
+            schedule: Schedule::fixed(of_tasks.len() as u64),
             comparisons: arms.len(),
             alpha: question.alpha,
             negligible: question.negligible,
@@ -52,8 +52,8 @@ pub(crate) fn judge_over_tasks(
         let scores = Scores::new(&labels[0], &labels[1], BTreeMap::new());
         let finding = over_tasks(scores, &of_tasks, scale, &rule, &question.wording);
         let baseline = pair.baseline.as_ref().map_or_else(String::new, |arm| arm.value.clone());
-        let arm = Arm { value: (*name).to_owned(), each: Vec::new() };
-        Ok(TableVerdict { arm, baseline, finding })
+        let arm = (*name).to_owned();
+        Ok(TableVerdict { arm, baseline, each: BTreeMap::new(), finding })
     };
     arms.iter().map(judged).collect()
 }

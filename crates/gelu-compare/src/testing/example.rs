@@ -1,17 +1,16 @@
 //! A comparison to test reports with: plausible curves, made without training.
 
-use crate::comparison::statistics::Plan;
+use crate::comparison::statistics::Schedule;
 use crate::extension::Extras;
-use crate::measure::{Criterion, EpochMetrics, Measure, Reported, Unit};
-use crate::runs::{ComparisonSnapshot, FigureSpec, RunKey, RunSnapshot, RunStatus, Stage};
+use crate::measure::{Criterion, EpochMetrics, Measure, Unit};
+use crate::runs::{Design, FigureSpec, RunKey, RunSnapshot, RunStatus, Snapshot, Stage};
 use crate::setting::{Axis, AxisWords, Label, Role, Setting, Value};
-use serde_json::Map;
 
 const EPOCHS: usize = 12;
 
 /// Returns two activations × two dropout rates × two learning rates × three seeds. The second learning rate is worse,
 /// and one of its runs diverged.
-pub fn example() -> ComparisonSnapshot {
+pub fn example() -> Snapshot {
     let mut runs = Vec::new();
     for seed in 1..=3u64 {
         for dropout in [0.0, 0.5] {
@@ -51,17 +50,27 @@ pub fn example() -> ComparisonSnapshot {
             }
         }
     }
-    ComparisonSnapshot {
-        experiment: "digits".into(),
-        title: "Built-in digits, 8×128 classifier".into(),
+    Snapshot {
+        design: Design {
+            title: "Built-in digits, 8×128 classifier".into(),
+            measures: measures(),
+            selection: "valid-loss".into(),
+            seeds: 3,
+            negligible: 0.001,
+            epochs: Some(12),
+            examples: "pictures".into(),
+            figure: FigureSpec {
+                name: "figure-2".into(),
+                quantity: "loss".into(),
+                axis: "log loss".into(),
+                ..FigureSpec::default()
+            },
+            ..Design::new("digits", axes(), Measure::named("test-error"))
+        },
         data: "digits".into(),
         data_location: None,
         synthetic: true,
         device: "flex".into(),
-        axes: axes(),
-        measures: measures(),
-        selection: "valid-loss".into(),
-        reported: Reported::LastEpoch,
         criterion: Criterion {
             primary: "test-error".into(),
             negligible: 0.001,
@@ -70,32 +79,20 @@ pub fn example() -> ComparisonSnapshot {
             no_worse: None,
             over: None,
             alpha: 0.05,
-            plan: Plan::fixed(3),
+            schedule: Schedule::fixed(3),
             judgement: None,
         },
         choosing_seeds: 8,
         added_seeds: Vec::new(),
         later_measures: Vec::new(),
         test_examples: 1000,
-        examples: "pictures".into(),
-        epochs: Some(12),
-        built_differently: Vec::new(),
-        colours: Vec::new(),
-        cut_down: Vec::new(),
-        figure: FigureSpec {
-            name: "figure-2".into(),
-            quantity: "loss".into(),
-            axis: "log loss".into(),
-            ..FigureSpec::default()
-        },
-        extra: Map::new(),
         runs,
         warnings: Vec::new(),
     }
 }
 
 /// Returns the first 12 runs of the [`example`] before any training.
-pub fn without_epochs() -> ComparisonSnapshot {
+pub fn without_epochs() -> Snapshot {
     let mut snapshot = example();
     snapshot.runs.truncate(12);
     for run in &mut snapshot.runs {

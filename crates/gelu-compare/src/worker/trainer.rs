@@ -1,12 +1,12 @@
 use super::Control;
 use crate::Result;
-use crate::runs::{ClaimedRun, Comparison, Environment, Experiment, RunStatus};
+use crate::runs::{ClaimedRun, Environment, Plan, Recipe, RunStatus};
 use std::sync::Arc;
 
-/// Trains the runs of an experiment, in a worker's process.
+/// Trains the runs of a recipe, in a worker's process.
 pub trait Trainer {
-    /// The experiment whose runs it trains.
-    type Experiment: Experiment;
+    /// The recipe whose runs it trains.
+    type Recipe: Recipe;
 
     /// Checks that a run can be trained here, before the run gets a folder.
     ///
@@ -18,7 +18,7 @@ pub trait Trainer {
     }
 
     /// Returns the environment for training a run, when `left` runs remain, this one included.
-    fn environment(&self, comparison: &Comparison<Self::Experiment>, left: usize) -> Environment;
+    fn environment(&self, plan: &Plan<Self::Recipe>, left: usize) -> Environment;
 
     /// How many runs like this one it trains as one program, at most, where so many are left.
     fn cohort(&self, _spec: &SpecOf<Self>, _left: usize) -> usize {
@@ -35,11 +35,11 @@ pub trait Trainer {
     fn train_together(
         &mut self,
         runs: &[Arc<ClaimedRun<SpecOf<Self>>>],
-        comparison: &Comparison<Self::Experiment>,
+        plan: &Plan<Self::Recipe>,
         environment: &Environment,
         control: &Control,
     ) -> Vec<Result<RunStatus>> {
-        runs.iter().map(|run| self.train(run, comparison, environment, control)).collect()
+        runs.iter().map(|run| self.train(run, plan, environment, control)).collect()
     }
 
     /// Trains a run to its end, continuing where an earlier session stopped. Writes the outcome to the run's folder.
@@ -54,11 +54,11 @@ pub trait Trainer {
     fn train(
         &mut self,
         run: &Arc<ClaimedRun<SpecOf<Self>>>,
-        comparison: &Comparison<Self::Experiment>,
+        plan: &Plan<Self::Recipe>,
         environment: &Environment,
         control: &Control,
     ) -> Result<RunStatus>;
 }
 
 /// The type from which the runs of a [`Trainer`] are made.
-pub(crate) type SpecOf<T> = <<T as Trainer>::Experiment as Experiment>::Spec;
+pub(crate) type SpecOf<T> = <<T as Trainer>::Recipe as Recipe>::Spec;

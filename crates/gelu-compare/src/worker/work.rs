@@ -1,8 +1,8 @@
 use super::log::Redirected;
 use super::{Control, SpecOf, Trainer, fail};
-use crate::comparison::{ComparisonReader, common_failure, plan};
+use crate::comparison::{SnapshotReader, common_failure, plan};
 use crate::error::Place;
-use crate::runs::{ClaimedRun, Experiment, Provenance, RunFolder, RunKey, RunStatus, Spec, Watch};
+use crate::runs::{ClaimedRun, Provenance, Recipe, RunFolder, RunKey, RunStatus, Spec, Watch};
 use crate::{Error, Result};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +33,7 @@ pub enum Outcome {
 /// A worker; see the [module](super).
 #[derive(Debug)]
 pub(crate) struct Worker<T: Trainer> {
-    reader: ComparisonReader<T::Experiment>,
+    reader: SnapshotReader<T::Recipe>,
     trainer: T,
     watch: Watch,
     control: Control,
@@ -59,11 +59,7 @@ type Claim<S> = std::result::Result<ClaimedRun<S>, Attempt>;
 
 impl<T: Trainer> Worker<T> {
     /// Creates a worker on the comparison of `reader`.
-    pub(crate) fn new(
-        reader: ComparisonReader<T::Experiment>,
-        trainer: T,
-        control: Control,
-    ) -> Self {
+    pub(crate) fn new(reader: SnapshotReader<T::Recipe>, trainer: T, control: Control) -> Self {
         Self {
             reader,
             trainer,
@@ -90,7 +86,7 @@ impl<T: Trainer> Worker<T> {
         let mut pause = PAUSES[0];
         loop {
             let snapshot = self.reader.snapshot();
-            let wanted = plan::next(self.reader.comparison(), &snapshot);
+            let wanted = plan::next(self.reader.plan(), &snapshot);
             if wanted.is_empty() {
                 return Ok(Outcome::Done);
             }
@@ -181,7 +177,7 @@ impl<T: Trainer> Worker<T> {
         while runs.len() < most
             && let Some(other) = others.pop_front()
         {
-            let spec = self.reader.comparison().spec(&other);
+            let spec = self.reader.plan().spec(&other);
             if !spec.is_some_and(|spec| self.trainer.join(runs[0].spec(), &spec)) {
                 passed.push_back(other);
                 continue;
@@ -206,7 +202,7 @@ impl<T: Trainer> Worker<T> {
     fn claim(&mut self, key: &RunKey) -> Result<Claim<SpecOf<T>>> {
         let spec = self
             .reader
-            .comparison()
+            .plan()
             .spec(key)
             .ok_or_else(|| Error::Usage(format!("this program cannot train a run of {key}")))?;
         // A run that cannot be trained must not get a folder.
@@ -215,7 +211,7 @@ impl<T: Trainer> Worker<T> {
         if folder.status().is_ok_and(|file| file.status.is_over() && is_whole(&folder, &spec)) {
             return Ok(Err(Attempt::Passed));
         }
-        let silence = self.reader.comparison().silence();
+        let silence = self.reader.plan().silence();
         let Some(run) = take(&folder, &spec, &mut self.watch, silence)? else {
             return Ok(Err(Attempt::Passed));
         };
@@ -229,7 +225,7 @@ impl<T: Trainer> Worker<T> {
 
     /// Trains claimed runs; several runs as one program. Returns an attempt for each run, in their order.
     fn train(&mut self, runs: &[Arc<ClaimedRun<SpecOf<T>>>], left: usize) -> Vec<Result<Attempt>> {
-        let mut environment = self.trainer.environment(self.reader.comparison(), left);
+        let mut environment = self.trainer.environment(self.reader.plan(), left);
         if runs.len() > 1 {
             environment.0.insert("cohort".to_owned(), runs.len().into());
         }
@@ -244,10 +240,10 @@ impl<T: Trainer> Worker<T> {
             }
         };
         let trained = catch_unwind(AssertUnwindSafe(|| {
-            let comparison = self.reader.comparison();
+            let plan = self.reader.plan();
             match runs {
-                [run] => vec![self.trainer.train(run, comparison, &environment, &self.control)],
-                _ => self.trainer.train_together(runs, comparison, &environment, &self.control),
+                [run] => vec![self.trainer.train(run, plan, &environment, &self.control)],
+                _ => self.trainer.train_together(runs, plan, &environment, &self.control),
             }
         }));
         let attempt = |trained| match trained {
@@ -326,13 +322,13 @@ pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 /// # Errors
 ///
 /// Returns an error if a run's folder cannot be read or written.
-pub(crate) fn retry_failed_runs<E: Experiment>(reader: &mut ComparisonReader<E>) -> Result<()> {
+pub(crate) fn retry_failed_runs<R: Recipe>(reader: &mut SnapshotReader<R>) -> Result<()> {
     let mut watch = Watch::default();
     for run in reader.snapshot().runs {
         let RunStatus::Failed { .. } = run.status else { continue };
-        let Some(spec) = reader.comparison().spec(&run.key) else { continue };
+        let Some(spec) = reader.plan().spec(&run.key) else { continue };
         let folder = reader.folder().run(&spec)?;
-        let silence = reader.comparison().silence();
+        let silence = reader.plan().silence();
         // If another worker holds the run, it is already being retried.
         if let Ok(claimed) = ClaimedRun::claim(&folder, &spec, &mut watch, silence)? {
             claimed.reset_deaths()?;

@@ -3,8 +3,8 @@
 
 use super::processes::Process;
 use super::terminal::Terminal;
-use gelu_compare::program::{Study, StudyRun};
-use gelu_compare::runs::{ComparisonFolder, RunFolder};
+use gelu_compare::program::{ProgramRecipe, ProgramSpec};
+use gelu_compare::runs::{Comparison, RunFolder};
 use gelu_compare::testing::{
     EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, unfinished, write,
 };
@@ -127,10 +127,10 @@ fn is_read(path: &Path) -> bool {
     let run = RunFolder::at(path.parent().unwrap());
     match path.file_name().unwrap().to_str().unwrap() {
         "comparison.toml" => {
-            let folder = ComparisonFolder::<Study>::open(path.parent().unwrap());
-            folder.is_ok_and(|folder| folder.comparison().is_ok())
+            let folder = Comparison::<ProgramRecipe>::open(path.parent().unwrap());
+            folder.is_ok_and(|folder| folder.plan().is_ok())
         }
-        "run.toml" => run.spec::<StudyRun>().is_ok(),
+        "run.toml" => run.spec::<ProgramSpec>().is_ok(),
         "status.json" => run.status().is_ok(),
         name if name.starts_with("provenance") => run.provenance().unwrap().len() == 1,
         _ => true,

@@ -1,6 +1,6 @@
 //! Sessions: many judgements one after the other, with the real program.
 
-use gelu_compare::comparison::statistics::session::{Judgement, judge, plan};
+use gelu_compare::comparison::statistics::session::{Judgement, judge, schedule};
 use gelu_compare::testing::Outcome;
 use gelu_compare::testing::{Sandbox, kill, wait};
 use std::fs;
@@ -106,10 +106,12 @@ fn a_session_of_100_proposals_is_what_the_rules_say() {
         sandbox.program("new", base, kind);
         let said = sandbox.judge("new", &["--note", &format!("kind {kind}")]);
         let pairs: Vec<[f64; 2]> =
-            (1..=plan(j).seeds).map(|seed| [change.loss(seed), incumbent.loss(seed)]).collect();
+            (1..=schedule(j).seeds).map(|seed| [change.loss(seed), incumbent.loss(seed)]).collect();
         let (verdict, code, count) = match judge(j, &pairs) {
             Judgement::Improvement(after) => ("kept", 0, after),
-            Judgement::GivenUp(after) if after as u64 == plan(j).seeds => ("undecided", 12, after),
+            Judgement::GivenUp(after) if after as u64 == schedule(j).seeds => {
+                ("undecided", 12, after)
+            }
             Judgement::GivenUp(after) => ("futile", 13, after),
             Judgement::Open => unreachable!("all pairs are there"),
         };

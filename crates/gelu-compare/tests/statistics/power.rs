@@ -3,7 +3,7 @@
 //! `GELU_POWER_TABLE=FILE cargo test --release --test statistics power_table` makes it, in half an hour on two cores.
 
 use super::tables::normal;
-use gelu_compare::comparison::statistics::{PairedTest, Plan, detectable, fewest_seeds};
+use gelu_compare::comparison::statistics::{PairedTest, Schedule, detectable, fewest_seeds};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -12,14 +12,14 @@ use std::fmt::Write;
 const POWER: f64 = 0.8;
 
 /// Returns the ratio that 80% of `draws` samples show, from the smallest ratio that each sample shows.
-fn ratio(plan: Plan, level: f64, draws: usize) -> f64 {
-    let seeds = plan.seeds as usize;
+fn ratio(schedule: Schedule, level: f64, draws: usize) -> f64 {
+    let seeds = schedule.seeds as usize;
     let smallest = |draw: usize| {
         let mut random = ChaCha8Rng::seed_from_u64(draw as u64);
         let sample: Vec<f64> = (0..seeds).map(|_| normal(&mut random)).collect();
         let shows = |effect: f64| {
             let pairs: Vec<[f64; 2]> = sample.iter().map(|z| [z + effect, 0.0]).collect();
-            PairedTest::new(&pairs, plan, level, 0.0).standing().after.is_some()
+            PairedTest::new(&pairs, schedule, level, 0.0).standing().after.is_some()
                 && sample.iter().sum::<f64>() + effect * seeds as f64 > 0.0
         };
         let (mut low, mut high) = (0.0, 6.0);
@@ -43,16 +43,16 @@ const UNTIL_DECIDED: [u64; 8] = [6, 8, 10, 12, 16, 20, 30, 60];
 fn power_table() {
     let Some(path) = std::env::var_os("GELU_POWER_TABLE") else { return };
     let mut text = "plan,comparisons,seeds,ratio\n".to_owned();
-    let fixed = FIXED.map(Plan::fixed).into_iter();
-    for plan in fixed.chain(UNTIL_DECIDED.map(Plan::until_decided)) {
+    let fixed = FIXED.map(Schedule::fixed).into_iter();
+    for schedule in fixed.chain(UNTIL_DECIDED.map(Schedule::until_decided)) {
         // A test after every seed takes many times longer.
         let (name, draws) =
-            if plan.until_decided { ("until-decided", 600) } else { ("fixed", 2000) };
+            if schedule.until_decided { ("until-decided", 600) } else { ("fixed", 2000) };
         for comparisons in COMPARISONS {
-            let (level, seeds) = (0.05 / comparisons as f64, plan.seeds);
-            let is_between = plan.until_decided && ![1, 3, 8, 20].contains(&comparisons);
+            let (level, seeds) = (0.05 / comparisons as f64, schedule.seeds);
+            let is_between = schedule.until_decided && ![1, 3, 8, 20].contains(&comparisons);
             if seeds >= fewest_seeds(level) && !is_between {
-                writeln!(text, "{name},{comparisons},{seeds},{:.3}", ratio(plan, level, draws))
+                writeln!(text, "{name},{comparisons},{seeds},{:.3}", ratio(schedule, level, draws))
                     .unwrap();
             }
         }
@@ -62,18 +62,18 @@ fn power_table() {
 
 #[test]
 fn what_the_table_says_is_shown_four_times_in_five() {
-    for (plan, comparisons) in [
-        (Plan::fixed(8), 1),
-        (Plan::fixed(12), 3),
-        (Plan::fixed(30), 7),
-        (Plan::until_decided(18), 2),
+    for (schedule, comparisons) in [
+        (Schedule::fixed(8), 1),
+        (Schedule::fixed(12), 3),
+        (Schedule::fixed(30), 7),
+        (Schedule::until_decided(18), 2),
     ] {
         let level = 0.05 / f64::from(comparisons);
-        let said = detectable(plan, level).unwrap();
-        let seen = ratio(plan, level, 400);
+        let said = detectable(schedule, level).unwrap();
+        let seen = ratio(schedule, level, 400);
         assert!(
             (said / seen - 1.0).abs() < 0.12,
-            "{plan:?}, {comparisons}: {said}, and {seen} is seen"
+            "{schedule:?}, {comparisons}: {said}, and {seen} is seen"
         );
     }
 }

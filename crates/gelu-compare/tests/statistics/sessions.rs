@@ -5,7 +5,7 @@
 //! numbers.
 
 use super::tables::normal;
-use gelu_compare::comparison::statistics::session::{Judgement, judge, plan};
+use gelu_compare::comparison::statistics::session::{Judgement, judge, schedule};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -54,7 +54,7 @@ fn play(share: f64, effect: f64, seed: u64) -> Session {
             }
         };
         session.pairs += change.len();
-        assert!(change.len() as u64 <= plan(j).seeds);
+        assert!(change.len() as u64 <= schedule(j).seeds);
         j += 1;
         if kept {
             session.kept += 1;

@@ -7,7 +7,9 @@
 
 use super::tables::{Spread, at_most, interval, normal, simulate, tables, wrong};
 use gelu_compare::comparison::colour;
-use gelu_compare::comparison::statistics::{Decision, Mean, PairedTest, Plan, Standing, forecast};
+use gelu_compare::comparison::statistics::{
+    Decision, Mean, PairedTest, Schedule, Standing, forecast,
+};
 use gelu_compare::report::{Curve, Figure, Panel, svg};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -16,12 +18,16 @@ use rayon::prelude::*;
 const ALPHA: f64 = 0.05;
 /// δ, in standard deviations of a score.
 const MARGIN: f64 = 0.6;
-const PLANS: [Plan; 4] =
-    [Plan::fixed(8), Plan::fixed(20), Plan::until_decided(8), Plan::until_decided(20)];
+const SCHEDULES: [Schedule; 4] = [
+    Schedule::fixed(8),
+    Schedule::fixed(20),
+    Schedule::until_decided(8),
+    Schedule::until_decided(20),
+];
 
-fn name(plan: Plan) -> String {
-    let kind = if plan.until_decided { "until decided, at most" } else { "fixed," };
-    format!("{kind} {} seeds", plan.seeds)
+fn name(schedule: Schedule) -> String {
+    let kind = if schedule.until_decided { "until decided, at most" } else { "fixed," };
+    format!("{kind} {} seeds", schedule.seeds)
 }
 
 #[test]
@@ -37,21 +43,21 @@ fn simulated_tables_err_in_no_more_than_one_of_twenty() {
     ];
     let count = tables();
     let mut panels = Vec::new();
-    for plan in PLANS {
+    for schedule in SCHEDULES {
         let mut curves = Vec::new();
         for (kind, spread) in HELD.into_iter().enumerate() {
             let mut points = Vec::new();
             for comparisons in [1, 3] {
                 let levels = vec![0.0; comparisons];
-                let found = wrong(&levels, spread, plan, 0.0, plan.seeds, count);
+                let found = wrong(&levels, spread, schedule, 0.0, schedule.seeds, count);
                 println!(
                     "{}, {comparisons} comparisons, {spread:?}: {:.1}% wrong",
-                    name(plan),
+                    name(schedule),
                     100.0 * found
                 );
                 assert!(
                     found <= at_most(ALPHA, count),
-                    "{plan:?}, {comparisons}, {spread:?}: {found}"
+                    "{schedule:?}, {comparisons}, {spread:?}: {found}"
                 );
                 points.push((comparisons as f64, 100.0 * found));
             }
@@ -61,7 +67,7 @@ fn simulated_tables_err_in_no_more_than_one_of_twenty() {
         for level in [ALPHA, 0.0] {
             curves.push(curve(None, 7, vec![(1.0, 100.0 * level), (3.0, 100.0 * level)]));
         }
-        panels.push(Panel { title: name(plan), y_axis: "wrong tables, %".to_owned(), curves });
+        panels.push(Panel { title: name(schedule), y_axis: "wrong tables, %".to_owned(), curves });
     }
     if let Some(path) = std::env::var_os("GELU_SIMULATION_PICTURE") {
         let figure = Figure {
@@ -86,22 +92,32 @@ fn curve(label: Option<String>, position: usize, points: Vec<(f64, f64)>) -> Cur
 #[test]
 fn simulated_tables_of_zero_and_margin_err_no_more() {
     let count = tables();
-    for plan in PLANS {
-        let found =
-            wrong(&[0.0, MARGIN, 0.0, MARGIN], Spread::Normal, plan, MARGIN, plan.seeds, count);
-        println!("{}, 0 and δ mixed: {:.1}% wrong", name(plan), 100.0 * found);
-        assert!(found <= at_most(ALPHA, count), "{plan:?}: {found}");
+    for schedule in SCHEDULES {
+        let found = wrong(
+            &[0.0, MARGIN, 0.0, MARGIN],
+            Spread::Normal,
+            schedule,
+            MARGIN,
+            schedule.seeds,
+            count,
+        );
+        println!("{}, 0 and δ mixed: {:.1}% wrong", name(schedule), 100.0 * found);
+        assert!(found <= at_most(ALPHA, count), "{schedule:?}: {found}");
     }
 }
 
 #[test]
 fn simulated_tables_that_go_on_beyond_the_plan_err_as_the_sentence_says() {
     let count = tables();
-    for plan in PLANS {
+    for schedule in SCHEDULES {
         for comparisons in [1, 3] {
-            let found = wrong(&vec![0.0; comparisons], Spread::Normal, plan, 0.0, 40, count);
-            println!("{}, gone on to 40, {comparisons}: {:.1}% wrong", name(plan), 100.0 * found);
-            assert!(found <= at_most(ALPHA * plan.spent(40), count), "{plan:?}: {found}");
+            let found = wrong(&vec![0.0; comparisons], Spread::Normal, schedule, 0.0, 40, count);
+            println!(
+                "{}, gone on to 40, {comparisons}: {:.1}% wrong",
+                name(schedule),
+                100.0 * found
+            );
+            assert!(found <= at_most(ALPHA * schedule.spent(40), count), "{schedule:?}: {found}");
         }
     }
 }
@@ -110,22 +126,22 @@ fn simulated_tables_that_go_on_beyond_the_plan_err_as_the_sentence_says() {
 #[test]
 fn simulated_tables_of_skewed_scores_err_more_often() {
     let count = tables();
-    for plan in [Plan::fixed(8), Plan::fixed(20)] {
+    for schedule in [Schedule::fixed(8), Schedule::fixed(20)] {
         for spread in [Spread::Failing, Spread::Skewed] {
-            let found = wrong(&[0.0], spread, plan, 0.0, plan.seeds, count);
-            println!("{}, {spread:?}: {:.1}% wrong", name(plan), 100.0 * found);
-            assert!(found > 0.0 && found < 0.9, "{plan:?}, {spread:?}: {found}");
+            let found = wrong(&[0.0], spread, schedule, 0.0, schedule.seeds, count);
+            println!("{}, {spread:?}: {:.1}% wrong", name(schedule), 100.0 * found);
+            assert!(found > 0.0 && found < 0.9, "{schedule:?}, {spread:?}: {found}");
         }
     }
 }
 
-fn ends(plan: Plan, effect: f64, count: usize) -> Vec<Standing> {
+fn ends(schedule: Schedule, effect: f64, count: usize) -> Vec<Standing> {
     let table = |table: usize| {
         let mut random = ChaCha8Rng::seed_from_u64(20_260_102 + table as u64);
         // The unit is a standard deviation of the difference.
         let pair = |random: &mut ChaCha8Rng| [normal(random) - effect, 0.0];
-        let pairs: Vec<[f64; 2]> = (0..plan.seeds).map(|_| pair(&mut random)).collect();
-        PairedTest::new(&pairs, plan, ALPHA, 0.0).standing()
+        let pairs: Vec<[f64; 2]> = (0..schedule.seeds).map(|_| pair(&mut random)).collect();
+        PairedTest::new(&pairs, schedule, ALPHA, 0.0).standing()
     };
     (0..count).into_par_iter().map(table).collect()
 }
@@ -139,10 +155,10 @@ fn simulated_effects_are_found_and_the_sooner_the_larger_they_are() {
             let found = ends.iter().filter(|end| end.decision == Some(Decision::Below)).count();
             found as f64 / count as f64
         };
-        let open = ends(Plan::until_decided(20), effect, count);
+        let open = ends(Schedule::until_decided(20), effect, count);
         let seeds: usize = open.iter().map(|end| end.after.unwrap_or(20)).sum();
         let now = (share(&open), seeds as f64 / count as f64);
-        let fixed = share(&ends(Plan::fixed(20), effect, count));
+        let fixed = share(&ends(Schedule::fixed(20), effect, count));
         println!(
             "effect {effect}: found in {:.0}% after {:.1} seeds; of 20 fixed seeds in {:.0}%",
             100.0 * now.0,
@@ -157,24 +173,24 @@ fn simulated_effects_are_found_and_the_sooner_the_larger_they_are() {
 
 #[test]
 fn simulated_intervals_cover_as_often_as_they_say() {
-    for plan in [Plan::fixed(8), Plan::fixed(20), Plan::until_decided(20)] {
+    for schedule in [Schedule::fixed(8), Schedule::fixed(20), Schedule::until_decided(20)] {
         // For a plan that tests after every seed, the bisection takes a hundred tests.
-        let count = if plan.until_decided { tables() } else { 4 * tables() };
+        let count = if schedule.until_decided { tables() } else { 4 * tables() };
         for spread in [Spread::Normal, Spread::T3] {
             let covers = |table: usize| {
                 let mut random = ChaCha8Rng::seed_from_u64(7_000_000 + table as u64);
                 let mut pair = || [spread.score(false, 1.0, &mut random), 0.0];
-                let pairs: Vec<[f64; 2]> = (0..plan.seeds).map(|_| pair()).collect();
-                interval(&pairs, plan).is_none_or(|[low, high]| low <= 1.0 && 1.0 <= high)
+                let pairs: Vec<[f64; 2]> = (0..schedule.seeds).map(|_| pair()).collect();
+                interval(&pairs, schedule).is_none_or(|[low, high]| low <= 1.0 && 1.0 <= high)
             };
             let covered = (0..count).into_par_iter().filter(|&table| covers(table)).count();
             let missed = 1.0 - covered as f64 / count as f64;
             println!(
                 "{}, {spread:?}: the interval covers in {:.1}%",
-                name(plan),
+                name(schedule),
                 100.0 * (1.0 - missed)
             );
-            assert!(missed <= at_most(ALPHA, count), "{plan:?}, {spread:?}: {missed}");
+            assert!(missed <= at_most(ALPHA, count), "{schedule:?}, {spread:?}: {missed}");
         }
     }
 }
@@ -185,15 +201,16 @@ fn simulated_forecasts_come_true() {
     let of = |table: usize| {
         let mut random = ChaCha8Rng::seed_from_u64(20_260_103 + table as u64);
         let (effect, margin) = (random.random::<f64>(), 0.1 + 0.5 * random.random::<f64>());
-        let plan = Plan::fixed(8);
+        let schedule = Schedule::fixed(8);
         let mut pairs: Vec<[f64; 2]> =
             (0..8).map(|_| [effect + normal(&mut random), 0.0]).collect();
-        let standing = |pairs: &[[f64; 2]]| PairedTest::new(pairs, plan, ALPHA, margin).standing();
+        let standing =
+            |pairs: &[[f64; 2]]| PairedTest::new(pairs, schedule, ALPHA, margin).standing();
         if standing(&pairs).decision.is_some() {
             return None;
         }
         let seen = Mean::of(&pairs.iter().map(|pair| pair[0]).collect::<Vec<_>>())?;
-        let Some(total) = forecast(seen, plan, margin, ALPHA) else { return Some(None) };
+        let Some(total) = forecast(seen, schedule, margin, ALPHA) else { return Some(None) };
         pairs.extend((8..total).map(|_| [effect + normal(&mut random), 0.0]));
         Some(Some(standing(&pairs).decision.is_some()))
     };
@@ -222,7 +239,7 @@ fn simulated_verdicts_over_tasks_err_no_more() {
                 [normal(&mut random) + noise * normal(&mut random), 0.0]
             };
             let pairs: Vec<[f64; 2]> = (0..tasks).map(|_| task()).collect();
-            let test = PairedTest::new(&pairs, Plan::fixed(tasks), ALPHA, 0.0);
+            let test = PairedTest::new(&pairs, Schedule::fixed(tasks), ALPHA, 0.0);
             test.standing().decision.is_some()
         };
         let wrong = (0..count).into_par_iter().filter(|&table| is_wrong(table)).count();
@@ -236,7 +253,7 @@ fn simulated_verdicts_over_tasks_err_no_more() {
 #[test]
 fn simulated_tables_are_decided_where_there_is_something() {
     let mut random = ChaCha8Rng::seed_from_u64(5);
-    let ends = simulate(&[0.0, -2.5], Spread::Normal, Plan::fixed(20), 1.5, 20, &mut random);
+    let ends = simulate(&[0.0, -2.5], Spread::Normal, Schedule::fixed(20), 1.5, 20, &mut random);
     assert_eq!(ends[1].decision, Some(Decision::Below));
     assert_eq!(ends[0].decision, Some(Decision::Same));
 }

@@ -1,6 +1,6 @@
 //! Simulated tables with a known truth.
 
-use gelu_compare::comparison::statistics::{Decision, PairedTest, Plan, Standing};
+use gelu_compare::comparison::statistics::{Decision, PairedTest, Schedule, Standing};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -84,7 +84,7 @@ impl Spread {
 pub(crate) fn simulate(
     levels: &[f64],
     spread: Spread,
-    plan: Plan,
+    schedule: Schedule,
     negligible: f64,
     last: u64,
     random: &mut ChaCha8Rng,
@@ -93,7 +93,7 @@ pub(crate) fn simulate(
     let mut of = |level: &f64| {
         let pair = |base: &f64| [spread.score(false, *level, random), *base];
         let pairs: Vec<[f64; 2]> = baseline.iter().map(pair).collect();
-        PairedTest::new(&pairs, plan, 0.05 / levels.len() as f64, negligible).standing()
+        PairedTest::new(&pairs, schedule, 0.05 / levels.len() as f64, negligible).standing()
     };
     levels.iter().map(&mut of).collect()
 }
@@ -102,14 +102,14 @@ pub(crate) fn simulate(
 pub(crate) fn wrong(
     levels: &[f64],
     spread: Spread,
-    plan: Plan,
+    schedule: Schedule,
     negligible: f64,
     last: u64,
     count: usize,
 ) -> f64 {
     let is_wrong = |table: usize| {
         let mut random = ChaCha8Rng::seed_from_u64(20_261_129 + table as u64);
-        let ends = simulate(levels, spread, plan, negligible, last, &mut random);
+        let ends = simulate(levels, spread, schedule, negligible, last, &mut random);
         ends.iter().zip(levels).any(|(standing, level)| match standing.decision {
             None => false,
             Some(Decision::Same) => level.abs() >= negligible,
@@ -122,7 +122,7 @@ pub(crate) fn wrong(
 }
 
 /// Returns the interval of one comparison.
-pub(crate) fn interval(pairs: &[[f64; 2]], plan: Plan) -> Option<[f64; 2]> {
-    let interval = PairedTest::new(pairs, plan, 0.05, 0.0).interval()?;
+pub(crate) fn interval(pairs: &[[f64; 2]], schedule: Schedule) -> Option<[f64; 2]> {
+    let interval = PairedTest::new(pairs, schedule, 0.05, 0.0).interval()?;
     Some([interval.low, interval.high])
 }

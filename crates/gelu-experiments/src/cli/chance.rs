@@ -1,7 +1,7 @@
 //! Checks whether any network of a comparison has learned something about its test examples.
 
 use crate::Result;
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::data::{self, DataSet, Table};
 use crate::measure::Primary;
 use crate::recipe::{Recipe, Trivial};
@@ -94,11 +94,11 @@ fn commonest(data: &DataSet, recipe: &Recipe) -> Option<(u8, f64)> {
 /// If the comparison cannot be read.
 pub(super) fn warn(folder: &Path, chance: Chance) -> Result<()> {
     let Chance { column, value: chance } = chance;
-    let snapshot = ComparisonReader::open(folder)?.snapshot();
+    let snapshot = SnapshotReader::open(folder)?.snapshot();
     let runs = snapshot.runs.iter().filter(|run| run.key.stage != Stage::Tuning);
     let errors: Vec<f64> = runs
         .filter_map(|run| {
-            let reported = snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs);
+            let reported = snapshot.design.reported.epoch_of(&snapshot.selection(), &run.epochs);
             reported?.get(column)
         })
         .collect();

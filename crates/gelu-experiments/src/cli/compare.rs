@@ -4,7 +4,7 @@ use super::suggested::Suggested;
 use super::{chance, dry_run, print};
 use crate::Result;
 use crate::recipe::Recipe;
-use crate::runs::Comparison;
+use crate::runs::Plan;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use gelu_compare::cli::{DisplayFlags, Seeds};
@@ -12,7 +12,7 @@ use gelu_compare::cli::{OverFlags, count, no_worse, number, whole};
 use gelu_compare::comparison::plan;
 use gelu_compare::measure::NoWorse;
 use gelu_compare::output::complain;
-use gelu_compare::runs::Experiment;
+use gelu_compare::runs::Recipe as _;
 use gelu_learner::activation::{ActivationList, listed};
 use gelu_learner::device::DeviceName;
 use std::ffi::OsString;
@@ -110,7 +110,7 @@ impl VariationFlags {
     }
 
     /// Resolves the flags into a comparison, after checking that its runs can be trained.
-    pub(super) fn select(self, selection: Selection) -> Result<(SelectedRecipe, Comparison)> {
+    pub(super) fn select(self, selection: Selection) -> Result<(SelectedRecipe, Plan)> {
         let seeds = self.seeds.clone();
         let mut selected = selection.resolve(|recipe| self.change(recipe))?;
         // With a verdict over tasks, the number of seeds does not limit the verdict.
@@ -120,10 +120,10 @@ impl VariationFlags {
             seeds.raise::<Recipe>(&rule, number, &selected.out);
         }
         seeds.check(selected.recipe.comparison.until_decided)?;
-        let mut comparison = selected.comparison();
-        comparison.lease_seconds = seeds.lease::<Recipe>(&selected.out)?;
-        selected.check(&comparison, plan::grid(&comparison.recipe.design()))?;
-        Ok((selected, comparison))
+        let mut plan = selected.plan();
+        plan.lease_seconds = seeds.lease::<Recipe>(&selected.out)?;
+        selected.check(&plan, plan::grid(&plan.recipe.design()))?;
+        Ok((selected, plan))
     }
 }
 
@@ -131,7 +131,7 @@ impl Compare {
     pub(super) fn run(self) -> Result<ExitCode> {
         let Self { selection, varied, jobs, cohort, dry_run, shown } = self;
         let jobs = jobs.map(usize::from);
-        let (selected, comparison) = varied.select(selection)?;
+        let (selected, plan) = varied.select(selection)?;
         selected.devices.iter().try_for_each(DeviceName::check)?;
         say_how_read(&selected.data, &selected.recipe.comparison.tables, |line| {
             match shown.json {
@@ -143,9 +143,9 @@ impl Compare {
             }
         })?;
         if dry_run {
-            return dry_run::run(&selected, &comparison, jobs);
+            return dry_run::run(&selected, &plan, jobs);
         }
-        let folder = selected.make_folder(&comparison)?;
+        let folder = selected.make_folder(&plan)?;
         if let (Some(_), false) = (&selected.made, shown.json) {
             print(&format!(
                 "Saved the recipe as {}; to change it, edit a copy and run `gelu compare --recipe COPY`\n",
@@ -153,7 +153,7 @@ impl Compare {
             ))?;
         }
         let jobs = selected.jobs(jobs);
-        let chance = chance::of_chance(&selected.data, &comparison.recipe);
+        let chance = chance::of_chance(&selected.data, &plan.recipe);
         let flags: Vec<_> = selected.devices.iter().map(|device| selected.words(device)).collect();
         let SelectedRecipe { data_folder, data, .. } = selected;
         // Workers read the data themselves; this process would hold them until all workers end.

@@ -3,12 +3,12 @@
 
 use super::print;
 use super::selection::SelectedRecipe;
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::recipe::{Recipe, combinations};
-use crate::runs::Comparison;
+use crate::runs::Plan;
 use crate::{Error, Result};
 use gelu_compare::measure::seconds;
-use gelu_compare::runs::Experiment;
+use gelu_compare::runs::Recipe as _;
 use gelu_compare::worker::{Cores, last_complaint};
 use indicatif::HumanBytes;
 use std::path::Path;
@@ -16,13 +16,13 @@ use std::process::{Command, ExitCode, Stdio};
 
 pub(super) fn run(
     selected: &SelectedRecipe,
-    comparison: &Comparison,
+    plan: &Plan,
     chosen_jobs: Option<usize>,
 ) -> Result<ExitCode> {
     let recipe = &selected.recipe;
     let jobs = selected.jobs(chosen_jobs) * selected.devices.len();
     print(&format!("{}\n", counted(recipe)))?;
-    let left = match ComparisonReader::foreseeing(&selected.out, comparison)? {
+    let left = match SnapshotReader::foreseeing(&selected.out, plan)? {
         Some(mut reader) => {
             let left = RemainingRuns::of(&mut reader);
             let (there, out) = (left.complete, selected.out.display());
@@ -65,9 +65,9 @@ impl RemainingRuns {
 
     /// Counts the remaining runs. Runs after tuning are planned late, and seeds are added, so this takes the larger
     /// of the initial plan and the current plan.
-    fn of(reader: &mut ComparisonReader) -> Self {
+    fn of(reader: &mut SnapshotReader) -> Self {
         let snapshot = reader.snapshot();
-        let recipe = &reader.comparison().recipe;
+        let recipe = &reader.plan().recipe;
         let (complete, begun): (Vec<_>, Vec<_>) =
             snapshot.runs.iter().partition(|run| run.status.is_complete());
         let runs = snapshot.runs.len().max(runs(recipe)) - complete.len();
@@ -186,7 +186,7 @@ fn time_one_epoch(selected: &SelectedRecipe, threads: usize) -> Result<Timed> {
         let problem = format!("the run that was to be timed failed: {said}");
         return Err(Error::Failed(problem));
     }
-    let mut reader = ComparisonReader::open(&out)?;
+    let mut reader = SnapshotReader::open(&out)?;
     let seconds = reader.snapshot().runs.iter().map(|run| run.seconds).sum();
     Ok(Timed { seconds, bytes: size(&reader.folder().runs()) })
 }

@@ -1,11 +1,11 @@
 use super::chance::trivial;
 use super::own::OwnData;
 use super::suggested::Suggested;
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::data::{self, DataSet, Table, TableSet, Target};
 use crate::measure;
 use crate::recipe::{OwnRecipe, Recipe};
-use crate::runs::{Comparison, ComparisonFolder};
+use crate::runs::{Comparison, Plan};
 use crate::training::Splits;
 use crate::{Error, Result};
 use clap::Args;
@@ -149,16 +149,16 @@ impl Selection {
 
 impl SelectedRecipe {
     /// Returns the comparison to store in the results folder.
-    pub(super) fn comparison(&self) -> Comparison {
+    pub(super) fn plan(&self) -> Plan {
         let device = &self.devices[0];
         let mut source = self.data.source().clone();
         // Workers start in other folders, so the path must be absolute.
         source.location = source.location.map(|path| std::path::absolute(&path).unwrap_or(path));
         let (recipe, device) = (self.recipe.clone(), device);
-        let mut comparison = Comparison::new(recipe, source, &device.to_string(), device.backend());
-        comparison.test_examples = Splits::test_examples(&self.data, &self.recipe);
-        comparison.lease_seconds = Comparison::default_lease(&self.out);
-        comparison
+        let mut plan = Plan::new(recipe, source, &device.to_string(), device.backend());
+        plan.test_examples = Splits::test_examples(&self.data, &self.recipe);
+        plan.lease_seconds = Plan::default_lease(&self.out);
+        plan
     }
 
     /// What a worker is told of a device, as flags.
@@ -174,9 +174,8 @@ impl SelectedRecipe {
     }
 
     /// Creates the comparison's folder, or joins the existing one.
-    pub(super) fn make_folder(&self, comparison: &Comparison) -> Result<ComparisonFolder> {
-        let (folder, _) =
-            ComparisonFolder::create(&self.out, comparison, ComparisonReader::has_begun)?;
+    pub(super) fn make_folder(&self, plan: &Plan) -> Result<Comparison> {
+        let (folder, _) = Comparison::create(&self.out, plan, SnapshotReader::has_begun)?;
         if let Some(made) = &self.made {
             write_atomically(&self.recipe_file(), &made.text)?;
         }
@@ -193,12 +192,8 @@ impl SelectedRecipe {
     }
 
     /// Checks that runs can be trained on the data.
-    pub(super) fn check(
-        &self,
-        comparison: &Comparison,
-        keys: impl IntoIterator<Item = RunKey>,
-    ) -> Result<()> {
-        let spec = |key: RunKey| comparison.spec(&key).expect("a recipe's activations are its own");
+    pub(super) fn check(&self, plan: &Plan, keys: impl IntoIterator<Item = RunKey>) -> Result<()> {
+        let spec = |key: RunKey| plan.spec(&key).expect("a recipe's activations are its own");
         Splits::check_all(&self.data, keys.into_iter().map(spec))
     }
 }

@@ -8,7 +8,7 @@ use clap::builder::TypedValueParser;
 use gelu_compare::cli::{ByHand, Telling, TrainedRun};
 use gelu_compare::cli::{number, whole};
 use gelu_compare::dashboard::epoch_line;
-use gelu_compare::runs::{Experiment, RunKey, Spec, Stage};
+use gelu_compare::runs::{Recipe as _, RunKey, Spec, Stage};
 use gelu_compare::worker::Cores;
 use gelu_learner::activation::NamedActivation;
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ impl Train {
         // Each axis has one value, except the tables of a folder; the run takes the first table.
         let setting = selected.recipe.design().settings().swap_remove(0);
         let key = RunKey { setting, seed, stage: Stage::Only };
-        let mut comparison = selected.comparison();
+        let mut comparison = selected.plan();
         comparison.planned = false;
         selected.check(&comparison, [key.clone()])?;
         let spec = comparison.spec(&key).expect("a recipe's activations are its own");

@@ -5,7 +5,7 @@ mod label;
 pub use label::label;
 
 /// Reads a comparison's folder repeatedly.
-pub type ComparisonReader = gelu_compare::comparison::ComparisonReader<crate::recipe::Recipe>;
+pub type SnapshotReader = gelu_compare::comparison::SnapshotReader<crate::recipe::Recipe>;
 
 #[cfg(test)]
 mod tests;

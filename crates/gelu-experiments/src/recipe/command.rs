@@ -199,7 +199,7 @@ mod tests {
             recipe.training.epochs = 2;
             recipe.comparison.seeds = 1;
             change(&mut recipe);
-            (recipe.cut_down(), gelu_compare::runs::Experiment::design(&recipe).whole_seeds)
+            (recipe.cut_down(), gelu_compare::runs::Recipe::design(&recipe).whole_seeds)
         };
         let epochs = format!("2 epochs instead of {}", whole.training.epochs);
         assert_eq!(cut(&|_| {}), (vec![epochs], Some(whole.comparison.seeds)));

@@ -10,7 +10,7 @@ use gelu_compare::comparison::ALPHA;
 use gelu_compare::measure::{Measure, Split};
 use gelu_compare::report::TrivialRow;
 use gelu_compare::runs::RunKey;
-use gelu_compare::runs::{DataAndBackend, Design, Experiment};
+use gelu_compare::runs::{DataAndBackend, Design};
 use gelu_compare::setting::{Axis, AxisWords, Label, Role, Setting, Value};
 use gelu_core::Activation;
 use gelu_learner::activation::{NamedActivation, TargetFormula};
@@ -105,7 +105,7 @@ pub(crate) fn measures(loss: LossKind) -> Vec<Measure> {
     Split::ALL.into_iter().flat_map(on).collect()
 }
 
-impl Experiment for Recipe {
+impl gelu_compare::runs::Recipe for Recipe {
     type Spec = RunSpec;
 
     fn validate(&self) -> Result<()> {
@@ -337,6 +337,7 @@ impl RunSpec {
 mod tests {
     use super::*;
     use gelu_compare::measure::UntilDecided;
+    use gelu_compare::runs::Recipe as _;
 
     #[test]
     fn an_activation_has_one_colour_in_every_comparison() {

@@ -210,7 +210,7 @@ impl RunSpec {
 mod tests {
     use super::*;
     use gelu_compare::runs::Spec;
-    use gelu_compare::runs::{DataAndBackend, Experiment};
+    use gelu_compare::runs::{DataAndBackend, Recipe as _};
 
     const WITH: DataAndBackend<'_> = DataAndBackend { backend: "flex", data_fingerprint: "abc" };
 

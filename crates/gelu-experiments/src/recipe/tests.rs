@@ -46,7 +46,7 @@ fn classifiers_with_validation_examples_choose_by_the_error_on_them() {
 fn noise_that_a_verdict_goes_by_has_to_be_there() {
     let text = Recipe::text("mnist-robustness").unwrap();
     let recipe = Recipe::parse(text, "mine.toml").unwrap();
-    let extra = gelu_compare::runs::Experiment::design(&recipe).extra;
+    let extra = gelu_compare::runs::Recipe::design(&recipe).extra;
     let amplitudes = extra["amplitudes"].as_array().unwrap();
     assert_eq!((amplitudes.len(), amplitudes[0].as_f64()), (15, Some(0.2)), "0 is no noise");
     let (before, _) = text.split_once("[noise]").unwrap();

@@ -7,7 +7,7 @@ use crate::measure::{Metric, Primary};
 use crate::{Error, Result};
 use gelu_compare::measure::{NoWorse, Reported, Split, UntilDecided};
 use gelu_compare::names::{check_file_name, check_line};
-use gelu_compare::runs::Experiment;
+use gelu_compare::runs::Recipe as _;
 use gelu_compare::suggestion::did_you_mean;
 use gelu_learner::activation::{ActivationList, TargetFormula};
 
@@ -188,7 +188,7 @@ impl Recipe {
         // The tables of a folder are not known before it is read; they are checked then.
         let is_unread = self.data.set == "tables" && varied.tables.is_empty();
         if let Some(over) = varied.over.as_ref().filter(|_| !is_unread) {
-            let axes = Experiment::design(self).axes;
+            let axes = self.design().axes;
             over.check(&axes, varied.until_decided.is_some(), varied.no_worse.is_some())?;
         }
         match varied.until_decided {
@@ -204,7 +204,7 @@ impl Recipe {
 
     /// Checks that the metric that must not get worse is one that runs measure, and not the deciding metric.
     fn check_no_worse(&self, NoWorse { metric, margin }: &NoWorse) -> Result<()> {
-        let design = Experiment::design(self);
+        let design = self.design();
         let names: Vec<&str> = design.measures.iter().map(|m| m.name.as_str()).collect();
         if !names.contains(&metric.as_str()) || *metric == design.primary {
             let question = did_you_mean(metric, &names).map(|question| format!("; {question}"));

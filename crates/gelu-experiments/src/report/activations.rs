@@ -4,7 +4,7 @@ use gelu_compare::comparison::colour;
 use gelu_compare::extension::Extension;
 use gelu_compare::report::NamedFigure;
 use gelu_compare::report::{Curve, Figure, Panel};
-use gelu_compare::runs::ComparisonSnapshot;
+use gelu_compare::runs::Snapshot;
 use gelu_compare::setting::Setting;
 use gelu_core::Activation;
 use gelu_core::functional::Unit;
@@ -24,7 +24,7 @@ const STEP: f64 = 0.025;
 pub struct Functions;
 
 impl Extension for Functions {
-    fn figures(&self, snapshot: &ComparisonSnapshot) -> Vec<NamedFigure> {
+    fn figures(&self, snapshot: &Snapshot) -> Vec<NamedFigure> {
         let named = |arm: &Setting| (arm.text(ACTIVATION), snapshot.position(arm));
         let named: Vec<(String, usize)> = snapshot.arms().iter().map(named).collect();
         figure(&named).map(|figure| (NAME.to_owned(), figure)).into_iter().collect()

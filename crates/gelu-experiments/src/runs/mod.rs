@@ -10,8 +10,8 @@ pub use spec::RunSpec;
 use crate::recipe::Recipe;
 
 /// The content of `comparison.toml`.
-pub type Comparison = gelu_compare::runs::Comparison<Recipe>;
+pub type Plan = gelu_compare::runs::Plan<Recipe>;
 /// The folder of a comparison.
-pub type ComparisonFolder = gelu_compare::runs::ComparisonFolder<Recipe>;
+pub type Comparison = gelu_compare::runs::Comparison<Recipe>;
 /// A run that this process has claimed.
 pub type ClaimedRun = gelu_compare::runs::ClaimedRun<RunSpec>;

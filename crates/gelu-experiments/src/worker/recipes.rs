@@ -1,13 +1,13 @@
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::data::{self, DataSet};
 use crate::recipe::Recipe;
-use crate::runs::{ClaimedRun, Comparison, RunSpec};
+use crate::runs::{ClaimedRun, Plan, RunSpec};
 use crate::training::{
     Display, PreparedSplits, Splits, can_join, cohort_size, join, train, train_together,
 };
 use crate::{Error, Result, environment};
 use burn::tensor::Device;
-use gelu_compare::runs::{Environment, Experiment, RunStatus};
+use gelu_compare::runs::{Environment, Recipe as _, RunStatus};
 use gelu_compare::worker::Trainer;
 use gelu_compare::worker::{Control, Cores};
 use gelu_learner::device::DeviceName;
@@ -39,18 +39,18 @@ impl Recipes {
     ///
     /// If the comparison is for another backend, or the device does not compute.
     pub fn new(
-        reader: &ComparisonReader,
+        reader: &SnapshotReader,
         device: Option<DeviceName>,
         data: Option<PathBuf>,
         slots: usize,
         captures: bool,
     ) -> Result<Self> {
-        let comparison = reader.comparison();
+        let plan = reader.plan();
         let device_name = match device {
             Some(device) => device,
-            None => comparison.device.parse()?,
+            None => plan.device.parse()?,
         };
-        let backend = &comparison.backend;
+        let backend = &plan.backend;
         if backend != device_name.backend() {
             return Err(Error::Usage(format!(
                 "the comparison in {} is trained on {backend}, and results of two backends differ; \
@@ -78,11 +78,11 @@ impl Recipes {
     }
 
     /// Returns the splits of a run.
-    fn splits(&mut self, spec: &RunSpec, comparison: &Comparison) -> Result<Splits> {
+    fn splits(&mut self, spec: &RunSpec, plan: &Plan) -> Result<Splits> {
         let Self { location, data, prepared, device, .. } = self;
         prepared.of(spec, device, move || {
             if data.is_none() {
-                let location = location.as_deref().or(comparison.data.location.as_deref());
+                let location = location.as_deref().or(plan.data.location.as_deref());
                 *data = Some(data::load(&spec.asked(), location)?);
             }
             Ok(data.as_ref().expect("it was read just now"))
@@ -91,14 +91,14 @@ impl Recipes {
 }
 
 impl Trainer for Recipes {
-    type Experiment = Recipe;
+    type Recipe = Recipe;
 
     fn check(&self, spec: &RunSpec) -> Result<()> {
         spec.activation.nonlinearity().map(|_| ())
     }
 
-    fn environment(&self, comparison: &Comparison, left: usize) -> Environment {
-        let useful = comparison.recipe.comparison.threads;
+    fn environment(&self, plan: &Plan, left: usize) -> Environment {
+        let useful = plan.recipe.comparison.threads;
         environment::here(&self.device_name, self.cores.share(left, useful))
     }
 
@@ -119,14 +119,14 @@ impl Trainer for Recipes {
     fn train_together(
         &mut self,
         runs: &[Arc<ClaimedRun>],
-        comparison: &Comparison,
+        plan: &Plan,
         environment: &Environment,
         control: &Control,
     ) -> Vec<Result<RunStatus>> {
-        let criterion = comparison.recipe.design().criterion();
+        let criterion = plan.recipe.design().criterion();
         let (mut ready, mut results) = (Vec::new(), Vec::new());
         for run in runs {
-            match self.splits(run.spec(), comparison) {
+            match self.splits(run.spec(), plan) {
                 Ok(splits) => {
                     ready.push((run.clone(), splits));
                     results.push(None);
@@ -143,12 +143,12 @@ impl Trainer for Recipes {
     fn train(
         &mut self,
         run: &Arc<ClaimedRun>,
-        comparison: &Comparison,
+        plan: &Plan,
         environment: &Environment,
         control: &Control,
     ) -> Result<RunStatus> {
-        let splits = self.splits(run.spec(), comparison)?;
-        let criterion = comparison.recipe.design().criterion();
+        let splits = self.splits(run.spec(), plan)?;
+        let criterion = plan.recipe.design().criterion();
         let how = (Display::Folder, self.captures);
         train(run, &splits, &criterion, &self.device, control, environment, how)
     }

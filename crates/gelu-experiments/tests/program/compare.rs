@@ -3,7 +3,7 @@
 use crate::support::document::{Document, EpochMetrics};
 use crate::support::{Sandbox, results_of, small};
 use gelu_compare::comparison::Verdict;
-use gelu_compare::comparison::statistics::Plan;
+use gelu_compare::comparison::statistics::Schedule;
 use gelu_learner::networks::NoiseMetrics;
 use std::fs;
 
@@ -113,7 +113,7 @@ fn seeds_are_added_until_every_comparison_is_decided() {
     let document: Document = serde_json::from_str(&text).unwrap();
     let [difference] = &document.differences[..] else { panic!("{:?}", document.differences) };
     let seeds = document.runs.iter().map(|run| run.seed).max();
-    assert_eq!(document.criterion.plan, Plan::until_decided(15));
+    assert_eq!(document.criterion.schedule, Schedule::until_decided(15));
     match difference.finding.verdict {
         Verdict::Undecided => assert_eq!((difference.finding.seeds, seeds), (15, Some(15))),
         _ => assert_eq!(Some(difference.finding.seeds as u64), seeds),
@@ -132,10 +132,10 @@ fn seeds_that_are_added_to_the_planned_ones_have_their_price() {
         serde_json::from_str(&sandbox.run(&arguments).success()).unwrap()
     };
     let first = compare("2");
-    assert_eq!((first.criterion.plan, first.criterion.alpha), (Plan::fixed(2), 0.05));
+    assert_eq!((first.criterion.schedule, first.criterion.alpha), (Schedule::fixed(2), 0.05));
     let further = compare("3");
     let added: Vec<u64> = further.criterion.added_seeds.iter().map(|added| added.seeds).collect();
-    assert_eq!((further.criterion.plan, added), (Plan::fixed(2), vec![3]));
+    assert_eq!((further.criterion.schedule, added), (Schedule::fixed(2), vec![3]));
     assert!(further.criterion.added_seeds[0].at.ends_with('Z'));
     let finding = &further.differences[0].finding;
     // 0.05 · (1 + ½ · (1 − 2/3)).

@@ -4,23 +4,21 @@ use crate::support::Sandbox;
 use gelu_compare::comparison::AnyReader;
 use gelu_compare::comparison::plan;
 use gelu_compare::measure::EpochMetrics;
-use gelu_compare::program::Study;
+use gelu_compare::program::ProgramRecipe;
 use gelu_compare::report::Document;
-use gelu_compare::runs::{
-    ClaimedRun, Comparison, ComparisonFolder, DataSource, Experiment, RunStatus, Watch,
-};
+use gelu_compare::runs::{ClaimedRun, Comparison, DataSource, Plan, Recipe as _, RunStatus, Watch};
 use gelu_compare::setting::{Axis, Role};
 use std::path::Path;
 use std::time::Duration;
 
 /// Creates a comparison of two widths as a user's own loop would, with all runs finished.
 fn of_somebodys_own_loop(out: &Path) {
-    let mut study = Study::new("rings", "test_error");
-    study.axis(Axis::new("width", Role::Compared, [16, 32]));
-    let asked = Comparison::new(study, DataSource::default(), "", "");
-    let (folder, comparison) = ComparisonFolder::create(out, &asked, |_, _| false).unwrap();
-    for key in plan::grid(&comparison.recipe.design()) {
-        let spec = comparison.spec(&key).unwrap();
+    let mut recipe = ProgramRecipe::new("rings", "test_error");
+    recipe.axis(Axis::new("width", Role::Compared, [16, 32]));
+    let asked = Plan::new(recipe, DataSource::default(), "", "");
+    let (folder, plan) = Comparison::create(out, &asked, |_, _| false).unwrap();
+    for key in plan::grid(&plan.recipe.design()) {
+        let spec = plan.spec(&key).unwrap();
         let run = folder.run(&spec).unwrap();
         let claimed =
             ClaimedRun::claim(&run, &spec, &mut Watch::default(), Duration::from_secs(60));
@@ -59,11 +57,11 @@ fn other_programs_show_what_gelu_has_made_as_gelu_shows_it() {
     sandbox.run(&[&compare[..], &more].concat()).success();
     let mut own =
         AnyReader::<gelu_experiments::recipe::Recipe>::open(&sandbox.path("mine")).unwrap();
-    let mut others = AnyReader::<Study>::open(&sandbox.path("mine")).unwrap();
+    let mut others = AnyReader::<ProgramRecipe>::open(&sandbox.path("mine")).unwrap();
     let (own, others) = (own.snapshot(), others.snapshot());
     assert_eq!(others.runs.len(), 8);
     assert_eq!(others.warnings, Vec::<String>::new());
     assert_eq!(Document::of(&others).to_json(), Document::of(&own).to_json());
     assert_eq!(others, own);
-    assert!(ComparisonFolder::<Study>::open(&sandbox.path("mine")).is_err());
+    assert!(Comparison::<ProgramRecipe>::open(&sandbox.path("mine")).is_err());
 }

@@ -6,7 +6,7 @@ use gelu_compare::runs::RunFolder;
 use gelu_compare::testing::{
     EVIL, EVIL_NAME, Leaf, assert_text, leaves, read, spoiled, unfinished, write,
 };
-use gelu_experiments::runs::{ComparisonFolder, RunSpec};
+use gelu_experiments::runs::{Comparison, RunSpec};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use std::process::Stdio;
 fn is_read(path: &Path) -> bool {
     let run = RunFolder::at(path.parent().unwrap());
     match path.file_name().unwrap().to_str().unwrap() {
-        "comparison.toml" => ComparisonFolder::open(path.parent().unwrap()).is_ok(),
+        "comparison.toml" => Comparison::open(path.parent().unwrap()).is_ok(),
         "run.toml" => run.spec::<RunSpec>().is_ok(),
         "status.json" => run.status().is_ok(),
         name if name.starts_with("provenance") => run.provenance().unwrap().len() == 1,

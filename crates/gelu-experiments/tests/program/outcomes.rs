@@ -2,8 +2,8 @@
 
 use crate::support::{self, Sandbox, outcomes, small};
 use gelu_compare::extension::extend;
-use gelu_compare::runs::{ComparisonSnapshot, RunFolder};
-use gelu_experiments::comparison::ComparisonReader;
+use gelu_compare::runs::{RunFolder, Snapshot};
+use gelu_experiments::comparison::SnapshotReader;
 use gelu_learner::networks::{Networks, outcomes_of};
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ fn compare(sandbox: &Sandbox, more: &[&str]) -> String {
     sandbox.run(&small("gelu,relu", "2", &[&["--plain"], more].concat())).success()
 }
 
-fn snapshot(sandbox: &Sandbox) -> ComparisonSnapshot {
+fn snapshot(sandbox: &Sandbox) -> Snapshot {
     support::snapshot(&sandbox.path(FOLDER))
 }
 
@@ -120,7 +120,7 @@ fn a_finished_run_is_read_once() {
     let sandbox = Sandbox::new();
     compare(&sandbox, &[]);
     extend(&[&Networks]);
-    let mut reader = ComparisonReader::open(&sandbox.path(FOLDER)).unwrap();
+    let mut reader = SnapshotReader::open(&sandbox.path(FOLDER)).unwrap();
     let before = reader.snapshot();
     kept(&sandbox).iter().for_each(|file| fs::remove_file(file).unwrap());
     let after = reader.snapshot();

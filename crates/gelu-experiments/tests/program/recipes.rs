@@ -84,7 +84,8 @@ fn assert_predicts_without_data(sandbox: &Sandbox, name: &str) {
             let snapshot = snapshot(&sandbox.path("results/char-gpt"));
             let is_it = |folder: &str| said["run"].as_str().unwrap().ends_with(folder);
             let run = snapshot.runs.iter().find(|run| is_it(&run.folder)).unwrap();
-            let reported = snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs).unwrap();
+            let reported =
+                snapshot.design.reported.epoch_of(&snapshot.selection(), &run.epochs).unwrap();
             let measured = reported.get("test_loss").unwrap();
             let found = said["loss"].as_f64().unwrap();
             assert!((found / measured - 1.0).abs() < 1e-6, "{said}: {measured} was measured");
@@ -145,7 +146,8 @@ pub(super) fn assert_outcomes(folder: &Path, sampled: usize) {
         let outcomes = outcomes(run).unwrap();
         let groups = outcomes.groups();
         assert_eq!((groups.len(), groups.examples()), (sampled, snapshot.test_examples));
-        let reported = snapshot.reported.epoch_of(&snapshot.selection(), &run.epochs).unwrap();
+        let reported =
+            snapshot.design.reported.epoch_of(&snapshot.selection(), &run.epochs).unwrap();
         assert_eq!(outcomes.epoch(), reported.epoch);
         match snapshot.criterion.primary.as_str() {
             "test-error" => assert_eq!(Some(outcomes.mean()), reported.get("test_error")),

@@ -4,10 +4,10 @@
 use crate::support::document::{Document, EpochMetrics};
 use crate::support::{Sandbox, small};
 use gelu_compare::comparison::plan;
-use gelu_compare::runs::{Experiment, Spec};
+use gelu_compare::runs::{Recipe as _, Spec};
 use gelu_experiments::data::DataSource;
 use gelu_experiments::recipe::Recipe;
-use gelu_experiments::runs::{Comparison, ComparisonFolder, RunSpec};
+use gelu_experiments::runs::{Comparison, Plan, RunSpec};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -57,13 +57,13 @@ fn thousand_runs(path: &Path) {
     varied.learning_rates = vec![1e-3];
     varied.seeds = SEEDS;
     let data = DataSource::new("mnist", None, true, [b"content"]);
-    let mut comparison = Comparison::new(recipe, data, "flex", "flex");
-    comparison.test_examples = 10_000;
-    let (folder, comparison) = ComparisonFolder::create(path, &comparison, |_, _| false).unwrap();
-    for key in plan::grid(&comparison.recipe.design()) {
+    let mut plan = Plan::new(recipe, data, "flex", "flex");
+    plan.test_examples = 10_000;
+    let (folder, plan) = Comparison::create(path, &plan, |_, _| false).unwrap();
+    for key in plan::grid(&plan.recipe.design()) {
         let activation = key.setting.text("activation");
         let index = ACTIVATIONS.iter().position(|name| *name == activation).unwrap();
-        write_run(&folder.runs(), &comparison.spec(&key).unwrap(), index);
+        write_run(&folder.runs(), &plan.spec(&key).unwrap(), index);
     }
 }
 

@@ -7,12 +7,12 @@ use gelu_compare::comparison::plan;
 use gelu_compare::dashboard::{PlainReporter, picture};
 use gelu_compare::measure::EpochMetrics;
 use gelu_compare::report::{Document, csv, figures, html, runs_csv, svg, table};
-use gelu_compare::runs::{ComparisonSnapshot, Experiment, Phase, Progress, RunStatus, Watch};
-use gelu_experiments::comparison::ComparisonReader;
+use gelu_compare::runs::{Phase, Progress, Recipe as _, RunStatus, Snapshot, Watch};
+use gelu_experiments::comparison::SnapshotReader;
 use gelu_experiments::data::DataSource;
 use gelu_experiments::environment;
 use gelu_experiments::recipe::{NoiseRecipe, Recipe};
-use gelu_experiments::runs::{ClaimedRun, Comparison, ComparisonFolder};
+use gelu_experiments::runs::{ClaimedRun, Comparison, Plan};
 use gelu_learner::activation::NamedActivation;
 use gelu_learner::device::DeviceName;
 use gelu_learner::networks::{NoiseMetrics, set_noise};
@@ -108,8 +108,8 @@ impl Folder {
             ["gelu", "mine=x*tanh(x)"].map(NamedActivation::read).to_vec();
         recipe.noise = Some(NoiseRecipe { amplitudes: vec![0.2, 1.0] });
         let data = DataSource::new("digits", Some("somewhere".into()), true, [b"content"]);
-        let asked = Comparison::new(recipe, data, "flex", "flex");
-        let (folder, comparison) = ComparisonFolder::create(&path, &asked, |_, _| false).unwrap();
+        let asked = Plan::new(recipe, data, "flex", "flex");
+        let (folder, plan) = Comparison::create(&path, &asked, |_, _| false).unwrap();
         let device: DeviceName = "flex".parse().unwrap();
         let mut runs = Vec::new();
         let statuses = [
@@ -121,8 +121,8 @@ impl Folder {
             (RunStatus::Running, 2),
         ];
         let mut claimed = None;
-        for (key, (status, done)) in plan::grid(&comparison.recipe.design()).iter().zip(statuses) {
-            let spec = comparison.spec(key).unwrap();
+        for (key, (status, done)) in plan::grid(&plan.recipe.design()).iter().zip(statuses) {
+            let spec = plan.spec(key).unwrap();
             let run = folder.run(&spec).unwrap();
             runs.push(run.path().to_path_buf());
             let run = ClaimedRun::claim(&run, &spec, &mut Watch::default(), SILENCE);
@@ -151,7 +151,7 @@ impl Folder {
 
     /// Reads everything, shows snapshots that were not shown before, and returns the warnings.
     fn show(&self) -> Vec<String> {
-        let mut reader = match ComparisonReader::open_any_version(&self.path) {
+        let mut reader = match SnapshotReader::open_any_version(&self.path) {
             Ok(reader) => reader,
             Err(error) => return vec![error.to_string()],
         };
@@ -159,14 +159,14 @@ impl Folder {
         let of_runs = snapshot.runs.iter_mut().flat_map(|run| run.warnings.drain(..));
         let warnings = of_runs.chain(snapshot.warnings.drain(..)).collect();
         if self.is_new(&snapshot) {
-            show(&snapshot, reader.comparison());
+            show(&snapshot, reader.plan());
         }
         warnings
     }
 
     /// Returns whether a snapshot is new. Most damage gives the same snapshot, and showing takes a hundred times as
     /// long as reading.
-    fn is_new(&self, snapshot: &ComparisonSnapshot) -> bool {
+    fn is_new(&self, snapshot: &Snapshot) -> bool {
         let mut hasher = DefaultHasher::new();
         format!("{snapshot:?}").hash(&mut hasher);
         self.shown.lock().unwrap().insert(hasher.finish())
@@ -194,8 +194,8 @@ impl Folder {
 }
 
 /// Shows everything in a snapshot.
-fn show(snapshot: &ComparisonSnapshot, comparison: &Comparison) {
-    let _ = plan::next(comparison, snapshot);
+fn show(snapshot: &Snapshot, plan: &Plan) {
+    let _ = plan::next(plan, snapshot);
     let document = Document::of(snapshot);
     serde_json::from_str::<serde_json::Value>(&document.to_json()).unwrap();
     let pictures: Vec<(String, String)> =
@@ -203,7 +203,7 @@ fn show(snapshot: &ComparisonSnapshot, comparison: &Comparison) {
     for shown in [
         table::text(&document),
         table::markdown(&document),
-        html(snapshot, &document, &pictures, &comparison.recipe),
+        html(snapshot, &document, &pictures, &plan.recipe),
         String::from_utf8(csv(snapshot)).unwrap(),
         String::from_utf8(runs_csv(snapshot)).unwrap(),
         PlainReporter::new().lines(snapshot),
@@ -289,7 +289,7 @@ fn holder() {
 }
 
 #[test]
-fn comparison() {
+fn plan() {
     let folder = Folder::new();
     folder.fuzz(&folder.path.join("comparison.toml"));
 }

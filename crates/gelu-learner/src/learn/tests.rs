@@ -4,7 +4,7 @@ use crate::{Loader, environment};
 use burn::optim::SgdConfig;
 use burn::tensor::{Distribution, Tensor, TensorReadError};
 use burn::train::metric::{Adaptor, Metric, MetricMetadata, MetricName, SerializedEntry};
-use gelu_compare::program::StudyRun;
+use gelu_compare::program::ProgramSpec;
 use gelu_compare::runs::{RunFolder, Watch};
 use std::fs;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// A run in a folder that is deleted after the test.
 struct Sandbox {
     folder: tempfile::TempDir,
-    run: Arc<ClaimedRun<StudyRun>>,
+    run: Arc<ClaimedRun<ProgramSpec>>,
 }
 
 impl Sandbox {
@@ -27,7 +27,7 @@ impl Sandbox {
         let folder = tempfile::tempdir().unwrap();
         let spec =
             serde_json::json!({"version": 1, "experiment": "numbers", "seed": seed, "setting": {}});
-        let spec: StudyRun = serde_json::from_value(spec).unwrap();
+        let spec: ProgramSpec = serde_json::from_value(spec).unwrap();
         let run = RunFolder::create(folder.path(), &spec).unwrap();
         let run = ClaimedRun::claim(&run, &spec, &mut Watch::default(), silence).unwrap().unwrap();
         Self { folder, run: Arc::new(run) }

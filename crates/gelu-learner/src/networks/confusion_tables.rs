@@ -3,7 +3,7 @@
 use super::{Confusion, ReadRun};
 use gelu_compare::comparison::{Group, Headings, best_groups};
 use gelu_compare::extension::{Section, SectionTable};
-use gelu_compare::runs::ComparisonSnapshot;
+use gelu_compare::runs::Snapshot;
 
 /// The largest number of classes for a full table. With more classes, the report lists only the most frequent
 /// confusions.
@@ -16,9 +16,9 @@ type Cells = (Vec<String>, Vec<Vec<String>>);
 
 /// Returns a confusion table per arm at its best setting, summed over its complete runs; `None` if no run has a
 /// table.
-pub(super) fn section(snapshot: &ComparisonSnapshot) -> Option<Section> {
+pub(super) fn section(snapshot: &Snapshot) -> Option<Section> {
     let groups = best_groups(snapshot);
-    let headings = Headings::of(&snapshot.axes, groups.iter().map(|group| &group.context));
+    let headings = Headings::of(&snapshot.design.axes, groups.iter().map(|group| &group.context));
     let table = |group: &Group<'_>| {
         let complete = group.complete();
         let read = complete.runs.iter().filter_map(|run| run.extras.get::<ReadRun>());

@@ -32,7 +32,7 @@ use gelu_compare::extension::{
 use gelu_compare::files::read_bytes;
 use gelu_compare::measure::{EpochMetrics, Measure, Split};
 use gelu_compare::report::{HeatMap, NamedFigure};
-use gelu_compare::runs::{ComparisonSnapshot, RunFolder, RunSnapshot};
+use gelu_compare::runs::{RunFolder, RunSnapshot, Snapshot};
 use gelu_compare::setting::Setting;
 use serde_json::{Map, Value as Json};
 use std::any::Any;
@@ -87,12 +87,7 @@ impl Extension for Networks {
 
     /// Returns the mean test error over the declared amplitudes. `None` if none are declared or one was not measured,
     /// because a mean over other amplitudes would be another metric.
-    fn value(
-        &self,
-        snapshot: &ComparisonSnapshot,
-        run: &RunSnapshot,
-        _measure: &Measure,
-    ) -> Option<f64> {
+    fn value(&self, snapshot: &Snapshot, run: &RunSnapshot, _measure: &Measure) -> Option<f64> {
         let noise = &run.extras.get::<ReadRun>()?.noise;
         let at = |amplitude: &f64| noise.iter().find(|point| point.amplitude == *amplitude);
         let errors = amplitudes(snapshot);
@@ -103,7 +98,7 @@ impl Extension for Networks {
     /// Returns the interval for new test examples.
     fn interval(
         &self,
-        snapshot: &ComparisonSnapshot,
+        snapshot: &Snapshot,
         pairs: &[[&RunSnapshot; 2]],
         alpha: f64,
     ) -> Option<std::result::Result<WiderInterval, String>> {
@@ -121,7 +116,7 @@ impl Extension for Networks {
                 snapshot.primary().split == Some(Split::Test) && snapshot.test_examples > 0;
             return is_due.then(|| none("runs have not saved what they made of each")).flatten();
         };
-        let name = &snapshot.examples;
+        let name = &snapshot.design.examples;
         let these = match snapshot.test_examples {
             0 => format!("these {name}"),
             count => format!("these {} {name}", in_thousands(count)),
@@ -148,11 +143,11 @@ impl Extension for Networks {
         LayerMeasure::of_column(column).is_some()
     }
 
-    fn sentences(&self, snapshot: &ComparisonSnapshot) -> Vec<String> {
+    fn sentences(&self, snapshot: &Snapshot) -> Vec<String> {
         layers::sentences(snapshot)
     }
 
-    fn sections(&self, snapshot: &ComparisonSnapshot) -> Vec<Section> {
+    fn sections(&self, snapshot: &Snapshot) -> Vec<Section> {
         let layers = layers::cells(snapshot).map(|(header, rows)| Section {
             id: "layers",
             title: "What the layers do".to_owned(),
@@ -172,23 +167,19 @@ impl Extension for Networks {
         layers.into_iter().chain(confusion_tables::section(snapshot)).collect()
     }
 
-    fn tables(&self, snapshot: &ComparisonSnapshot) -> Vec<(String, Vec<u8>)> {
+    fn tables(&self, snapshot: &Snapshot) -> Vec<(String, Vec<u8>)> {
         layers::csv(snapshot).map(|table| ("layers.csv".to_owned(), table)).into_iter().collect()
     }
 
-    fn figures(&self, snapshot: &ComparisonSnapshot) -> Vec<NamedFigure> {
+    fn figures(&self, snapshot: &Snapshot) -> Vec<NamedFigure> {
         robustness::figure(snapshot).into_iter().collect()
     }
 
-    fn heat_maps(&self, snapshot: &ComparisonSnapshot) -> Vec<(String, HeatMap)> {
+    fn heat_maps(&self, snapshot: &Snapshot) -> Vec<(String, HeatMap)> {
         layers::heat_maps(snapshot)
     }
 
-    fn bars(
-        &self,
-        snapshot: &ComparisonSnapshot,
-        context: Option<&Setting>,
-    ) -> Option<DashboardBars> {
+    fn bars(&self, snapshot: &Snapshot, context: Option<&Setting>) -> Option<DashboardBars> {
         Some(layers::bars(snapshot, context))
     }
 }
@@ -198,8 +189,8 @@ fn saved_outcomes(run: &RunSnapshot) -> Option<&Outcomes> {
 }
 
 /// Returns the noise amplitudes that the deciding metric is a mean over.
-fn amplitudes(snapshot: &ComparisonSnapshot) -> Vec<f64> {
-    let listed = snapshot.extra.get(AMPLITUDES).and_then(Json::as_array);
+fn amplitudes(snapshot: &Snapshot) -> Vec<f64> {
+    let listed = snapshot.design.extra.get(AMPLITUDES).and_then(Json::as_array);
     listed.into_iter().flatten().filter_map(Json::as_f64).collect()
 }
 

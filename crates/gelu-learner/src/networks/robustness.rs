@@ -2,14 +2,14 @@ use super::{NoiseMetrics, ReadRun};
 use gelu_compare::comparison::statistics::median;
 use gelu_compare::comparison::{Group, best_groups, colour};
 use gelu_compare::report::{Curve, Figure, NamedFigure, Panel, runs_and_data};
-use gelu_compare::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
+use gelu_compare::runs::{RunSnapshot, RunStatus, Snapshot};
 
 /// Name of the figure's file; it corresponds to Figure 3 of the paper.
 const NAME: &str = "figure-3";
 
 /// Returns a figure of accuracy and loss on the test set by noise amplitude: the median over seeds of each arm at its
 /// best setting, in the first context with such runs. `None` if noise was not measured.
-pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<NamedFigure> {
+pub(super) fn figure(snapshot: &Snapshot) -> Option<NamedFigure> {
     let mut groups = best_groups(snapshot);
     groups.retain(|group| group.runs.iter().any(|run| !noise(run).is_empty()));
     let measured = |context| groups.iter().any(|group| group.context == context);
@@ -25,7 +25,7 @@ pub(super) fn figure(snapshot: &ComparisonSnapshot) -> Option<NamedFigure> {
     .collect();
     (!panels.is_empty()).then(|| {
         let figure = Figure {
-            title: snapshot.title.clone(),
+            title: snapshot.design.title.clone(),
             caption: format!("noise from Unif[−a, a]; {}", runs_and_data(snapshot)),
             x_axis: "a".to_owned(),
             logarithmic: false,
@@ -41,7 +41,7 @@ fn noise(run: &RunSnapshot) -> &[NoiseMetrics] {
 }
 
 fn panel(
-    snapshot: &ComparisonSnapshot,
+    snapshot: &Snapshot,
     groups: &[Group<'_>],
     axis: &str,
     value: impl Fn(&NoiseMetrics) -> Option<f64>,

@@ -1,17 +1,17 @@
 use super::*;
-use gelu_compare::comparison::statistics::Plan;
+use gelu_compare::comparison::statistics::Schedule;
 use gelu_compare::comparison::{Verdict, differences};
 use gelu_compare::extension::{Extras, extend};
 use gelu_compare::runs::RunStatus;
 use gelu_compare::testing::example;
 
 /// Returns runs of GELU and ReLU at `seeds` seeds each; `shift` is the excess of ReLU's test error at a seed.
-fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> ComparisonSnapshot {
+fn two(seeds: u64, shift: impl Fn(u64) -> f64) -> Snapshot {
     extend(&[&Networks]);
     let mut snapshot = example();
     let pattern = snapshot.runs[0].clone();
     snapshot.criterion.comparisons = 1;
-    snapshot.criterion.plan = Plan::fixed(seeds);
+    snapshot.criterion.schedule = Schedule::fixed(seeds);
     snapshot.runs.clear();
     for seed in 1..=seeds {
         for activation in ["gelu", "relu"] {
@@ -35,8 +35,8 @@ fn with(run: &mut RunSnapshot, read: ReadRun) {
 fn under_noise_the_mean_over_all_declared_amplitudes_is_compared() {
     let mut snapshot = two(8, |_| 0.0);
     snapshot.criterion.primary = "noisy-test-error".to_owned();
-    snapshot.extra.insert(AMPLITUDES.to_owned(), serde_json::json!([1.0, 2.0]));
-    snapshot.measures.push(Measure {
+    snapshot.design.extra.insert(AMPLITUDES.to_owned(), serde_json::json!([1.0, 2.0]));
+    snapshot.design.measures.push(Measure {
         name: "noisy-test-error".to_owned(),
         of_run: true,
         ..Measure::named("noisy_test_error")
@@ -70,7 +70,7 @@ fn under_noise_the_mean_over_all_declared_amplitudes_is_compared() {
 #[test]
 fn a_difference_has_an_interval_for_new_examples() {
     let mut snapshot = two(8, |seed| 0.002 + 1e-3 * (seed % 3) as f64);
-    snapshot.examples = "words".to_owned();
+    snapshot.design.examples = "words".to_owned();
     for run in &mut snapshot.runs {
         let error = run.epochs.last().unwrap().get("test_error").unwrap();
         let wrong = (0..1000).map(|i| (i as f64 + 0.5) < 1000.0 * error).collect();
@@ -91,8 +91,7 @@ fn a_difference_has_an_interval_for_new_examples() {
 #[test]
 fn where_runs_saved_no_outcomes_a_reason_is_given() {
     let mut snapshot = two(8, |seed| 0.002 + 1e-4 * seed as f64);
-    let reason =
-        |snapshot: &ComparisonSnapshot| differences(snapshot)[0].finding.no_wider_interval.clone();
+    let reason = |snapshot: &Snapshot| differences(snapshot)[0].finding.no_wider_interval.clone();
     assert_eq!(
         reason(&snapshot).unwrap(),
         "There is no interval for new test examples: runs have not saved what they made of each."

@@ -8,7 +8,7 @@ pub use any::AnyReader;
 
 use super::has_begun;
 use crate::Result;
-use crate::runs::{Comparison, ComparisonFolder, Design, Experiment, RunKey};
+use crate::runs::{Comparison, Design, Plan, Recipe, RunKey};
 use refresh::{Read, Stamp, stamp};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -19,35 +19,35 @@ use std::path::Path;
 /// A file that cannot be read does not stop the reader. It adds a warning to the run and continues with what it read
 /// before.
 #[derive(Debug)]
-pub struct ComparisonReader<E: Experiment> {
-    folder: ComparisonFolder<E>,
-    comparison: Comparison<E>,
+pub struct SnapshotReader<R: Recipe> {
+    folder: Comparison<R>,
+    plan: Plan<R>,
     /// The comparison's design.
     design: Design,
     /// The stamp of `comparison.toml` when it was last read.
     stamp: Option<Stamp>,
     /// The specifications of planned runs, by folder name.
-    planned: HashMap<String, E::Spec>,
+    planned: HashMap<String, R::Spec>,
     /// The folder name of each planned run, and its name in messages.
     names: HashMap<RunKey, [String; 2]>,
     /// The data read from each folder that exists.
-    read: HashMap<String, Read<E::Spec>>,
+    read: HashMap<String, Read<R::Spec>>,
     /// Folders of runs that belong to other comparisons.
     foreign: HashSet<String>,
     /// Whether to include runs that an earlier version of the program trained.
     any_version: bool,
 }
 
-impl<E: Experiment> ComparisonReader<E> {
+impl<R: Recipe> SnapshotReader<R> {
     /// Opens the comparison in the folder `path`.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`ComparisonFolder::comparison`].
+    /// Returns the errors of [`Comparison::comparison`].
     pub fn open(path: &Path) -> Result<Self> {
-        let folder = ComparisonFolder::open(path)?;
-        let comparison = folder.comparison()?;
-        Ok(Self::of(folder, comparison))
+        let folder = Comparison::open(path)?;
+        let plan = folder.plan()?;
+        Ok(Self::of(folder, plan))
     }
 
     /// Opens the comparison in the folder `path` as it is, even if an earlier version of the program trained its
@@ -66,21 +66,21 @@ impl<E: Experiment> ComparisonReader<E> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`ComparisonFolder::foresee`].
-    pub fn foreseeing(path: &Path, asked: &Comparison<E>) -> Result<Option<Self>> {
-        let foreseen = ComparisonFolder::foresee(path, asked, Self::has_begun)?;
-        Ok(foreseen.map(|(folder, comparison)| Self::of(folder, comparison)))
+    /// Returns the errors of [`Comparison::foresee`].
+    pub fn foreseeing(path: &Path, asked: &Plan<R>) -> Result<Option<Self>> {
+        let foreseen = Comparison::foresee(path, asked, Self::has_begun)?;
+        Ok(foreseen.map(|(folder, plan)| Self::of(folder, plan)))
     }
 
     /// Returns whether a pair of runs of the comparison is complete.
-    pub fn has_begun(folder: &ComparisonFolder<E>, comparison: &Comparison<E>) -> bool {
-        has_begun(&Self::of(folder.clone(), comparison.clone()).snapshot())
+    pub fn has_begun(folder: &Comparison<R>, plan: &Plan<R>) -> bool {
+        has_begun(&Self::of(folder.clone(), plan.clone()).snapshot())
     }
 
-    fn of(folder: ComparisonFolder<E>, comparison: Comparison<E>) -> Self {
+    fn of(folder: Comparison<R>, plan: Plan<R>) -> Self {
         Self {
-            design: comparison.recipe.design(),
-            comparison,
+            design: plan.recipe.design(),
+            plan,
             stamp: stamp(&folder.file()),
             folder,
             planned: HashMap::new(),
@@ -92,12 +92,12 @@ impl<E: Experiment> ComparisonReader<E> {
     }
 
     /// Returns the comparison as of the last reading.
-    pub fn comparison(&self) -> &Comparison<E> {
-        &self.comparison
+    pub fn plan(&self) -> &Plan<R> {
+        &self.plan
     }
 
     /// Returns the folder.
-    pub fn folder(&self) -> &ComparisonFolder<E> {
+    pub fn folder(&self) -> &Comparison<R> {
         &self.folder
     }
 }

@@ -1,10 +1,10 @@
 //! Reads what has changed since the last reading.
 
-use super::ComparisonReader;
+use super::SnapshotReader;
 use crate::Result;
 use crate::extension::extra_files;
 use crate::names::printable;
-use crate::runs::{Experiment, RunFolder, RunKey, RunSnapshot, RunStatus, Spec};
+use crate::runs::{Recipe, RunFolder, RunKey, RunSnapshot, RunStatus, Spec};
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
@@ -26,22 +26,22 @@ pub(super) struct Read<S> {
     settled: bool,
 }
 
-impl<E: Experiment> ComparisonReader<E> {
+impl<R: Recipe> SnapshotReader<R> {
     pub(super) fn refresh_comparison(&mut self, warnings: &mut Vec<String>) {
         let now = stamp(&self.folder.file());
         if now == self.stamp {
             return;
         }
-        match self.folder.comparison() {
-            Ok(comparison) => {
-                if comparison != self.comparison {
+        match self.folder.plan() {
+            Ok(plan) => {
+                if plan != self.plan {
                     self.planned.clear();
                     self.names.clear();
                     self.read.clear();
                     self.foreign.clear();
                 }
-                self.design = comparison.recipe.design();
-                (self.comparison, self.stamp) = (comparison, now);
+                self.design = plan.recipe.design();
+                (self.plan, self.stamp) = (plan, now);
             }
             Err(error) => warnings.push(error.to_string()),
         }
@@ -69,7 +69,7 @@ impl<E: Experiment> ComparisonReader<E> {
 
     pub(super) fn name_of(&mut self, key: &RunKey) {
         if !self.names.contains_key(key)
-            && let Some(spec) = self.comparison.spec(key)
+            && let Some(spec) = self.plan.spec(key)
         {
             let folder = spec.folder_name();
             self.names.insert(key.clone(), [folder.clone(), spec.name()]);
@@ -91,7 +91,7 @@ impl<E: Experiment> ComparisonReader<E> {
                 kept.push(run);
                 continue;
             };
-            let own = self.comparison.spec(&run.key).map(|spec| spec.folder_name());
+            let own = self.plan.spec(&run.key).map(|spec| spec.folder_name());
             let rank =
                 |run: &RunSnapshot| (run.status.is_complete(), own.as_ref() == Some(&run.folder));
             if rank(&run) > rank(&kept[place]) {
@@ -111,18 +111,18 @@ impl<E: Experiment> ComparisonReader<E> {
             return Ok(());
         }
         let folder = RunFolder::at(&self.folder.runs().join(name));
-        let recipe = &self.comparison.recipe;
+        let recipe = &self.plan.recipe;
         let spec = match (self.read.get(name), self.planned.get(name)) {
             (Some(read), _) => read.spec.clone(),
             (None, Some(spec)) => spec.clone(),
             (None, None) if self.any_version => recipe.complete(folder.spec_of_any_version()?),
             (None, None) => recipe.complete(folder.spec()?),
         };
-        if !self.comparison.includes(&spec.at_version(spec.current_version())) {
+        if !self.plan.includes(&spec.at_version(spec.current_version())) {
             self.foreign.insert(name.to_owned());
             return Ok(());
         }
-        let spec = self.comparison.in_order(spec);
+        let spec = self.plan.in_order(spec);
         let files = FILES.into_iter().chain(extra_files().map(|file| file.name));
         let stamps: Vec<Option<Stamp>> = files.map(|file| stamp(&folder.file(file))).collect();
         if let Some(read) = self.read.get(name)
@@ -131,7 +131,7 @@ impl<E: Experiment> ComparisonReader<E> {
         {
             return Ok(());
         }
-        let snapshot = folder.snapshot(&spec, self.comparison.silence());
+        let snapshot = folder.snapshot(&spec, self.plan.silence());
         let settled = snapshot.status.is_complete() && snapshot.warnings.is_empty();
         self.read.insert(name.to_owned(), Read { spec, snapshot, stamps, settled });
         Ok(())

@@ -1,21 +1,21 @@
 //! Takes snapshots: everything that a comparison's folder says at one moment.
 
-use super::ComparisonReader;
+use super::SnapshotReader;
 use super::refresh::Read;
 use crate::comparison::plan;
 use crate::names::printable;
-use crate::runs::{ComparisonSnapshot, Experiment, RunKey, RunSnapshot, Spec};
+use crate::runs::{Design, Recipe, RunKey, RunSnapshot, Snapshot, Spec};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-impl<E: Experiment> ComparisonReader<E> {
+impl<R: Recipe> SnapshotReader<R> {
     /// Returns everything that the folder says at this moment.
-    pub fn snapshot(&mut self) -> ComparisonSnapshot {
+    pub fn snapshot(&mut self) -> Snapshot {
         let mut warnings = Vec::new();
         self.refresh_comparison(&mut warnings);
         let names = self.list(&mut warnings);
         self.read.retain(|name, _| names.contains(name));
-        if self.comparison.planned {
+        if self.plan.planned {
             for key in plan::grid(&self.design) {
                 self.name_of(&key);
             }
@@ -26,43 +26,31 @@ impl<E: Experiment> ComparisonReader<E> {
             }
         }
         let latest = self.latest_versions(&mut warnings);
-        let of_latest = |read: &&Read<E::Spec>| {
+        let of_latest = |read: &&Read<R::Spec>| {
             latest.get(&read.spec.current_version()) == Some(&read.spec.version())
         };
-        let (comparison, design) = (&self.comparison, &self.design);
+        let (plan, design) = (&self.plan, &self.design);
         let runs = names.iter().filter_map(|name| self.read.get(name)).filter(of_latest);
         let runs = runs.map(|read| {
-            let planned = plan::includes(comparison, design, &read.snapshot.key);
+            let planned = plan::includes(plan, design, &read.snapshot.key);
             RunSnapshot { planned, ..read.snapshot.clone() }
         });
         let runs = self.each_once(runs.collect(), &mut warnings);
-        let mut snapshot = ComparisonSnapshot {
-            experiment: design.name.clone(),
-            title: design.title.clone(),
-            data: comparison.data.name.clone(),
-            data_location: comparison.data.location.as_ref().map(|path| shown(path)),
-            synthetic: comparison.data.synthetic,
-            device: comparison.device.clone(),
-            axes: design.axes.clone(),
-            measures: design.measures.clone(),
-            selection: design.selection.clone(),
-            reported: design.reported,
-            criterion: comparison.criterion(),
-            choosing_seeds: comparison.choosing_seeds(design),
-            added_seeds: comparison.added_seeds.clone(),
-            later_measures: comparison.later_measures.clone(),
-            test_examples: comparison.test_examples,
-            examples: design.examples.clone(),
-            epochs: design.epochs,
-            built_differently: design.built_differently.clone(),
-            colours: design.colours.clone(),
-            cut_down: comparison.cut_down(design),
-            figure: design.figure.clone(),
-            extra: design.extra.clone(),
+        let mut snapshot = Snapshot {
+            design: Design { cut_down: plan.cut_down(design), ..design.clone() },
+            data: plan.data.name.clone(),
+            data_location: plan.data.location.as_ref().map(|path| shown(path)),
+            synthetic: plan.data.synthetic,
+            device: plan.device.clone(),
+            criterion: plan.criterion(),
+            choosing_seeds: plan.choosing_seeds(design),
+            added_seeds: plan.added_seeds.clone(),
+            later_measures: plan.later_measures.clone(),
+            test_examples: plan.test_examples,
             runs,
             warnings,
         };
-        let all = plan::all(comparison, design, &snapshot).into_iter();
+        let all = plan::all(plan, design, &snapshot).into_iter();
         let on_disk = std::mem::take(&mut snapshot.runs).into_iter();
         let mut on_disk: HashMap<RunKey, RunSnapshot> =
             on_disk.map(|run| (run.key.clone(), run)).collect();

@@ -1,21 +1,21 @@
 use super::*;
 use crate::comparison::finding::Scores;
 use crate::comparison::rule::Rule;
-use crate::comparison::statistics::Plan;
+use crate::comparison::statistics::Schedule;
 use crate::measure::Measure;
 
-fn found(pairs: &[[f64; 2]], comparisons: usize, plan: Plan) -> Finding {
+fn found(pairs: &[[f64; 2]], comparisons: usize, schedule: Schedule) -> Finding {
     let scores = Scores::new("GELU", "ReLU", (1..).zip(pairs.iter().copied()).collect());
-    judged(scores, comparisons, plan)
+    judged(scores, comparisons, schedule)
 }
 
-fn judged(scores: Scores, comparisons: usize, plan: Plan) -> Finding {
-    let rule = Rule { plan, comparisons, alpha: 0.05, negligible: 0.001, judgement: None };
+fn judged(scores: Scores, comparisons: usize, schedule: Schedule) -> Finding {
+    let rule = Rule { schedule, comparisons, alpha: 0.05, negligible: 0.001, judgement: None };
     Finding::of(scores, &rule, &Wording::of(&Measure::test_error()))
 }
 
 fn said(pairs: &[[f64; 2]], comparisons: usize) -> String {
-    found(pairs, comparisons, Plan::fixed(pairs.len() as u64)).sentence
+    found(pairs, comparisons, Schedule::fixed(pairs.len() as u64)).sentence
 }
 
 /// Returns pairs in which the baseline's errors are around 2%, and the arm's differ from them by `differences`, in
@@ -74,14 +74,14 @@ fn too_few_seeds_are_told_how_many_can() {
 
 #[test]
 fn before_the_test_may_decide_nothing_is_judged() {
-    let text = found(&points(&AHEAD[..5]), 1, Plan::until_decided(20)).sentence;
+    let text = found(&points(&AHEAD[..5]), 1, Schedule::until_decided(20)).sentence;
     assert_eq!(
         text,
         "GELU and ReLU, after 5 of at most 20 seeds: GELU is ahead by 0.322 points of test error."
     );
     let by_seed = (1..).zip(points(&AHEAD[..5])).collect();
     let waiting = Scores { outstanding: 6, ..Scores::new("GELU", "ReLU", by_seed) };
-    let text = judged(waiting, 1, Plan::fixed(8)).sentence;
+    let text = judged(waiting, 1, Schedule::fixed(8)).sentence;
     assert!(
         text.starts_with("GELU and ReLU, after 5 of 8 seeds: GELU is ahead by 0.322"),
         "{text}"
@@ -113,7 +113,7 @@ fn seeds_beyond_the_plan_are_said_with_their_price() {
     pairs.extend(points(&[
         -2.0, -2.1, -1.9, -2.05, -1.95, -2.2, -2.1, -2.0, -1.8, -2.0, -2.1, -2.2,
     ]));
-    let text = found(&pairs, 1, Plan::fixed(8)).sentence;
+    let text = found(&pairs, 1, Schedule::fixed(8)).sentence;
     assert!(text.starts_with("GELU beats ReLU by"), "{text}");
     let price = "8 seeds were planned; with those that were added, the chance of a wrong verdict in this table rises \
                  from 5% to 6.5%.";
@@ -124,7 +124,7 @@ fn seeds_beyond_the_plan_are_said_with_their_price() {
 fn what_later_seeds_contradict_lapses() {
     let mut differences = vec![-1.0, -1.1, -0.9, -1.2, -1.05, -0.95, -1.15, -1.02];
     differences.extend([9.0, 8.0, 9.5, 8.5]);
-    let turned = found(&points(&differences), 1, Plan::until_decided(20));
+    let turned = found(&points(&differences), 1, Schedule::until_decided(20));
     assert_eq!(
         (turned.verdict, turned.lapsed, turned.decided_after),
         (Verdict::Undecided, true, Some(8))
@@ -159,7 +159,7 @@ fn scores_of_any_size_are_said_with_digits_that_say_something() {
     let loss = |pairs: &[[f64; 2]]| {
         let scores = Scores::new("GELU", "ReLU", (1..).zip(pairs.iter().copied()).collect());
         let rule = Rule {
-            plan: Plan::fixed(6),
+            schedule: Schedule::fixed(6),
             comparisons: 1,
             alpha: 0.05,
             negligible: 0.0,
@@ -223,7 +223,7 @@ fn the_other_metric_must_not_get_worse() {
         };
         let by_seed = (1..).zip(points(&AHEAD)).collect();
         let scores = Scores { guard: Some(guard), ..Scores::new("GELU", "ReLU", by_seed) };
-        judged(scores, 1, Plan::fixed(8))
+        judged(scores, 1, Schedule::fixed(8))
     };
     let kept = of(0.001);
     assert_eq!((kept.verdict, kept.no_worse), (Verdict::Better, Some(true)));
@@ -252,7 +252,7 @@ fn levels_are_said_with_two_digits_of_what_they_lack() {
 #[test]
 fn a_difference_below_the_margin_is_the_same_and_still_a_difference() {
     let small = AHEAD.map(|d| d / 10.0);
-    let finding = found(&points(&small), 1, Plan::fixed(8));
+    let finding = found(&points(&small), 1, Schedule::fixed(8));
     assert!(
         finding.sentence.starts_with("GELU and ReLU are the same within 0.1 points"),
         "{finding:?}"
@@ -263,7 +263,7 @@ fn a_difference_below_the_margin_is_the_same_and_still_a_difference() {
         "{details}"
     );
     // If the interval contains 0, the details do not mention it.
-    let around = found(&points(&WIDE.map(|d| d / 20.0)), 1, Plan::fixed(8));
+    let around = found(&points(&WIDE.map(|d| d / 20.0)), 1, Schedule::fixed(8));
     assert!(
         around.sentence.contains("are the same") && !around.details.unwrap().contains("contain 0")
     );

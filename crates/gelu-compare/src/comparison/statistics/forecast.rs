@@ -2,7 +2,7 @@
 
 use super::Mean;
 use super::memory::Memory;
-use super::paired::Plan;
+use super::paired::Schedule;
 use super::student::critical_value;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -29,18 +29,25 @@ static BEFORE: Memory<Option<u64>> = Memory::new();
 /// differences from N(μ, σ²). A future is decided if a t test of all differences is significant, or if both one-sided
 /// tests of |μ| < `negligible` are. Their level is the one that is left, `level`·(f − f(n)), because what the seeds
 /// so far have spent has struck nothing out.
-pub fn forecast(seen: Mean, plan: Plan, negligible: f64, level: f64) -> Option<u64> {
-    let flag = f64::from(u8::from(plan.until_decided));
-    let asked =
-        [seen.mean, seen.deviation, seen.count as f64, plan.seeds as f64, flag, negligible, level];
-    BEFORE.recall(&asked, || search(seen, plan, negligible, level))
+pub fn forecast(seen: Mean, schedule: Schedule, negligible: f64, level: f64) -> Option<u64> {
+    let flag = f64::from(u8::from(schedule.until_decided));
+    let asked = [
+        seen.mean,
+        seen.deviation,
+        seen.count as f64,
+        schedule.seeds as f64,
+        flag,
+        negligible,
+        level,
+    ];
+    BEFORE.recall(&asked, || search(seen, schedule, negligible, level))
 }
 
-fn search(seen: Mean, plan: Plan, negligible: f64, level: f64) -> Option<u64> {
-    let furthest = (FURTHEST * plan.seeds.max(seen.count as u64)) as usize;
+fn search(seen: Mean, schedule: Schedule, negligible: f64, level: f64) -> Option<u64> {
+    let furthest = (FURTHEST * schedule.seeds.max(seen.count as u64)) as usize;
     let futures = futures(seen, furthest - seen.count);
     let suffices = |total: usize| {
-        let left = plan.spent(total as u64) - plan.spent(seen.count as u64);
+        let left = schedule.spent(total as u64) - schedule.spent(seen.count as u64);
         let level = level * left;
         let bound = Bound::new(total, level, negligible);
         let decided = futures.iter().filter(|future| future.is_decided(seen, total, &bound));
@@ -130,16 +137,16 @@ mod tests {
 
     #[test]
     fn what_is_nearly_decided_takes_few_seeds_and_what_is_not_takes_many() {
-        let plan = Plan::fixed(8);
-        let near = forecast(seen(0.75, 8), plan, 0.01, 0.05).unwrap();
-        let far = forecast(seen(0.7, 8), plan, 0.01, 0.05).unwrap();
+        let schedule = Schedule::fixed(8);
+        let near = forecast(seen(0.75, 8), schedule, 0.01, 0.05).unwrap();
+        let far = forecast(seen(0.7, 8), schedule, 0.01, 0.05).unwrap();
         assert!((9..60).contains(&near) && near < far && far <= 80, "{near} {far}");
-        assert_eq!(forecast(seen(0.01, 8), plan, 1e-6, 0.05), None);
+        assert_eq!(forecast(seen(0.01, 8), schedule, 1e-6, 0.05), None);
     }
 
     #[test]
     fn a_wide_margin_is_decided_as_the_same() {
-        let same = forecast(seen(0.0, 8), Plan::fixed(8), 1.5, 0.05).unwrap();
+        let same = forecast(seen(0.0, 8), Schedule::fixed(8), 1.5, 0.05).unwrap();
         assert!(same < 60, "{same}");
     }
 
@@ -170,7 +177,7 @@ mod tests {
 
     #[test]
     fn it_is_the_same_each_time() {
-        let twice = [0, 1].map(|_| search(seen(0.75, 20), Plan::until_decided(20), 0.1, 0.05));
+        let twice = [0, 1].map(|_| search(seen(0.75, 20), Schedule::until_decided(20), 0.1, 0.05));
         assert!(twice[0].is_some() && twice[0] == twice[1]);
     }
 }

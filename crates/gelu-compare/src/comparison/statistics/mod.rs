@@ -11,7 +11,7 @@
 //! | reasons to doubt a verdict | `checks` | D'Agostino 1970 |
 //! | a mean with its t interval | `student` | Student 1908 |
 //! | a share's interval | `proportion` | Wilson 1927 |
-//! | the difference that a plan detects | `power` | simulated |
+//! | the difference that a schedule detects | `power` | simulated |
 //! | how many seeds would decide | `forecast` | O'Hagan and others 2005 |
 
 mod checks;
@@ -32,7 +32,9 @@ pub(crate) use checks::{is_skewed, nothing_varies, rarest_failure};
 pub use checks::{repeated, step};
 pub use forecast::forecast;
 pub use median::median;
-pub use paired::{Decision, Interval, PairedTest, Plan, Standing, Tested, fewest_seeds, tested};
+pub use paired::{
+    Decision, Interval, PairedTest, Schedule, Standing, Tested, fewest_seeds, tested,
+};
 pub(crate) use paired::{signed_rank_p, signed_ranks};
 pub use pairs::Pairs;
 pub use power::detectable;

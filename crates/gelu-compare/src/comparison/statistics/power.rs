@@ -1,6 +1,6 @@
-//! The difference that a plan would probably show.
+//! The difference that a schedule would probably show.
 
-use super::paired::Plan;
+use super::paired::Schedule;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::sync::LazyLock;
 
@@ -34,16 +34,16 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 });
 
 /// Returns the difference that the test shows with 80% power at the level `share` of one comparison. It is in
-/// standard deviations of the differences, which are assumed to be normal. Returns `None` if the plan cannot decide.
+/// standard deviations of the differences, which are assumed to be normal. Returns `None` if the schedule cannot decide.
 ///
 /// For simulated numbers of seeds and comparisons, this is the simulated value. Between and beyond them, the function
 /// interpolates the ratio to the z test's value (z_{1−α′/2} + z_{0.8})/√N, which the test approaches.
-pub fn detectable(plan: Plan, share: f64) -> Option<f64> {
-    if !plan.can_decide(share) {
+pub fn detectable(schedule: Schedule, share: f64) -> Option<f64> {
+    if !schedule.can_decide(share) {
         return None;
     }
-    let seeds = plan.seeds as f64;
-    let here = || ENTRIES.iter().filter(|entry| entry.until_decided == plan.until_decided);
+    let seeds = schedule.seeds as f64;
+    let here = || ENTRIES.iter().filter(|entry| entry.until_decided == schedule.until_decided);
     let mut numbers: Vec<f64> = here().map(|entry| entry.seeds).collect();
     numbers.sort_by(f64::total_cmp);
     numbers.dedup();
@@ -87,33 +87,35 @@ mod tests {
     #[test]
     fn six_seeds_find_what_all_six_show() {
         // All six seeds have to agree, so Φ(ratio)^6 is 0.8.
-        let ratio = detectable(Plan::fixed(6), 0.05).unwrap();
+        let ratio = detectable(Schedule::fixed(6), 0.05).unwrap();
         let power = Normal::standard().cdf(ratio).powi(6);
         assert!((power - 0.8).abs() < 0.02, "{ratio}: {power}");
     }
 
     #[test]
     fn more_seeds_show_less_and_more_comparisons_take_more() {
-        let of = |plan: Plan, comparisons: f64| detectable(plan, 0.05 / comparisons).unwrap();
-        for plan in [Plan::fixed, Plan::until_decided] {
-            assert!(of(plan(8), 1.0) > of(plan(20), 1.0));
-            assert!(of(plan(27), 3.0) > of(plan(29), 3.0));
-            assert!(of(plan(20), 7.0) > of(plan(20), 1.0));
-            assert!(of(plan(500), 30.0) > of(plan(500), 1.0));
+        let of = |schedule: Schedule, comparisons: f64| {
+            detectable(schedule, 0.05 / comparisons).unwrap()
+        };
+        for schedule in [Schedule::fixed, Schedule::until_decided] {
+            assert!(of(schedule(8), 1.0) > of(schedule(20), 1.0));
+            assert!(of(schedule(27), 3.0) > of(schedule(29), 3.0));
+            assert!(of(schedule(20), 7.0) > of(schedule(20), 1.0));
+            assert!(of(schedule(500), 30.0) > of(schedule(500), 1.0));
         }
-        assert!(of(Plan::until_decided(20), 1.0) > of(Plan::fixed(20), 1.0));
+        assert!(of(Schedule::until_decided(20), 1.0) > of(Schedule::fixed(20), 1.0));
     }
 
     #[test]
     fn what_cannot_decide_shows_nothing() {
-        assert_eq!(detectable(Plan::fixed(5), 0.05), None);
-        assert_eq!(detectable(Plan::fixed(8), 0.05 / 7.0), None);
+        assert_eq!(detectable(Schedule::fixed(5), 0.05), None);
+        assert_eq!(detectable(Schedule::fixed(8), 0.05 / 7.0), None);
     }
 
     /// With enough seeds, the test is as good as a z test.
     #[test]
     fn many_seeds_are_like_a_z_test() {
-        let ratio = detectable(Plan::fixed(400), 0.05).unwrap() / of_z_test(0.05, 400.0);
+        let ratio = detectable(Schedule::fixed(400), 0.05).unwrap() / of_z_test(0.05, 400.0);
         assert!((0.98..1.06).contains(&ratio), "{ratio}");
     }
 }

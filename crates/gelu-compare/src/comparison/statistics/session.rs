@@ -4,7 +4,7 @@
 //! 0.05. A new row begins when a change is adopted.
 
 use super::memory::Memory;
-use super::paired::{Improvement, Interval, PairedTest, Plan};
+use super::paired::{Improvement, Interval, PairedTest, Schedule};
 use super::{Pairs, nothing_varies};
 
 /// The maximum probability that a whole row of judgements adopts a change that is no improvement.
@@ -41,10 +41,10 @@ pub fn level(j: u64) -> f64 {
     LEVEL / (j as f64 * (j as f64 + 1.0))
 }
 
-/// Returns the plan of judgement `j`: at most N_j = max(20, ⌈log₂(j·(j + 1)/0.05)⌉ + 2) pairs, until it is decided.
-pub fn plan(j: u64) -> Plan {
+/// Returns the schedule of judgement `j`: at most N_j = max(20, ⌈log₂(j·(j + 1)/0.05)⌉ + 2) pairs, until it is decided.
+pub fn schedule(j: u64) -> Schedule {
     let bits = (1.0 / level(j)).log2().ceil() as u64;
-    Plan::until_decided(FEWEST.max(bits + 2))
+    Schedule::until_decided(FEWEST.max(bits + 2))
 }
 
 /// Judges a change as number `j` of its row by the pairs `[change, incumbent]` so far. Lower is better, and +∞ is a
@@ -58,9 +58,9 @@ pub fn plan(j: u64) -> Plan {
 /// Panics if `j` is 0 or beyond [`LAST`], or if a score is NaN or −∞.
 pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
     assert!(is_judgement(j), "judgement {j}; a row has the judgements 1 to {LAST}");
-    let plan = plan(j);
-    let pairs = &pairs[..pairs.len().min(plan.seeds as usize)];
-    let improvement = Improvement::new(pairs, plan, level(j));
+    let schedule = schedule(j);
+    let pairs = &pairs[..pairs.len().min(schedule.seeds as usize)];
+    let improvement = Improvement::new(pairs, schedule, level(j));
     let hopeless = FUTILITY.iter().find(|&&(n, least)| {
         n <= pairs.len()
             && improvement.strength(n).is_none_or(|strength| strength < least || strength <= 0.0)
@@ -68,7 +68,7 @@ pub fn judge(j: u64, pairs: &[[f64; 2]]) -> Judgement {
     let last = hopeless.map_or(pairs.len(), |&(n, _)| n);
     match improvement.shown_after(last) {
         Some(after) => Judgement::Improvement(after),
-        None if hopeless.is_some() || last as u64 == plan.seeds => Judgement::GivenUp(last),
+        None if hopeless.is_some() || last as u64 == schedule.seeds => Judgement::GivenUp(last),
         None => Judgement::Open,
     }
 }
@@ -95,7 +95,7 @@ pub(in super::super) fn interval(j: u64, pairs: &Pairs) -> Option<Interval> {
         return None;
     }
     BEFORE.recall(&numbers(j, pairs), || {
-        PairedTest::new(pairs.list(), plan(j), level(j), 0.0).one_sided_interval()
+        PairedTest::new(pairs.list(), schedule(j), level(j), 0.0).one_sided_interval()
     })
 }
 
@@ -116,8 +116,8 @@ mod tests {
     fn levels_add_up_to_the_whole_and_every_judgement_can_decide() {
         let sum: f64 = (1..=LAST).map(level).sum();
         assert!(sum < LEVEL && sum > 0.998 * LEVEL);
-        assert_eq!((plan(1).seeds, plan(100).seeds, plan(900).seeds), (20, 20, 26));
-        assert!((1..=LAST).all(|j| plan(j).can_decide(level(j))));
+        assert_eq!((schedule(1).seeds, schedule(100).seeds, schedule(900).seeds), (20, 20, 26));
+        assert!((1..=LAST).all(|j| schedule(j).can_decide(level(j))));
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod record;
 
 use super::reported::reported;
 use crate::measure::Split;
-use crate::runs::{ComparisonSnapshot, RunSnapshot};
+use crate::runs::{RunSnapshot, Snapshot};
 use crate::{Error, Result};
 use message::{Event, Setting};
 use record::frame;
@@ -23,7 +23,7 @@ fn tag(column: &str) -> String {
 }
 
 /// Writes a folder for each run that has finished an epoch. Returns the number of these runs.
-pub(super) fn write(snapshot: &ComparisonSnapshot, folder: &Path) -> Result<usize> {
+pub(super) fn write(snapshot: &Snapshot, folder: &Path) -> Result<usize> {
     let mut written = 0;
     for run in snapshot.runs.iter().filter(|run| !run.epochs.is_empty()) {
         let folder = folder.join(&run.folder);
@@ -36,7 +36,7 @@ pub(super) fn write(snapshot: &ComparisonSnapshot, folder: &Path) -> Result<usiz
     Ok(written)
 }
 
-fn events(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<u8> {
+fn events(snapshot: &Snapshot, run: &RunSnapshot) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut put = |event: Event| bytes.extend(frame(&event.encoded()));
     put(Event::version());
@@ -57,11 +57,11 @@ fn events(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<u8> {
     bytes
 }
 
-fn settings(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Vec<(String, Setting)> {
+fn settings(snapshot: &Snapshot, run: &RunSnapshot) -> Vec<(String, Setting)> {
     let key = &run.key;
     let text = |text: &str| Setting::Text(text.to_owned());
-    let mut all = vec![("experiment".to_owned(), text(&snapshot.experiment))];
-    for axis in &snapshot.axes {
+    let mut all = vec![("experiment".to_owned(), text(&snapshot.design.name))];
+    for axis in &snapshot.design.axes {
         let Some(value) = key.setting.get(&axis.name) else { continue };
         // If one value of an axis is text, all are: next to `1a2b3c`, `12e45` is not a number.
         let numbers = axis.values.iter().all(|value| value.as_number().is_some());

@@ -4,21 +4,23 @@ use super::{Contents, Files};
 use crate::comparison::plan;
 use crate::names::printable;
 use crate::output::complain;
-use crate::program::{Study, StudyRun};
-use crate::runs::{Comparison, ComparisonFolder, Experiment, RunFolder, RunStatus, Spec};
+use crate::program::{ProgramRecipe, ProgramSpec};
+use crate::runs::{Comparison, Plan, Recipe, RunFolder, RunStatus, Spec};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Adapts the contents in `study` to the comparison in the folder. If an earlier version made the comparison, removes
+/// Adapts the contents in `recipe` to the comparison in the folder. If an earlier version made the comparison, removes
 /// the contents, because that version did not record them. Leaves out files that did not exist when the comparison
 /// was made, because its runs write them.
-pub(in crate::program) fn settle(study: &mut Study, out: &Path) {
-    let there = ComparisonFolder::<Study>::open(out).and_then(|f| Ok((f.comparison()?, f)));
+pub(in crate::program) fn settle(recipe: &mut ProgramRecipe, out: &Path) {
+    let there = Comparison::<ProgramRecipe>::open(out).and_then(|f| Ok((f.plan()?, f)));
     let Ok((there, folder)) = there else { return };
-    let (Some(contents), true) = (&mut study.contents, there.recipe.has_commands()) else { return };
+    let (Some(contents), true) = (&mut recipe.contents, there.recipe.has_commands()) else {
+        return;
+    };
     match &there.recipe.contents {
-        None => study.contents = None,
+        None => recipe.contents = None,
         Some(known) if has_begun(&folder) => contents.leave_out_written(known, &there.recipe),
         Some(_) => {}
     }
@@ -26,7 +28,7 @@ pub(in crate::program) fn settle(study: &mut Study, out: &Path) {
 
 impl Contents {
     /// Leaves out files that the commands of `there` name and that did not exist when `known` was recorded.
-    fn leave_out_written(&mut self, known: &Self, there: &Study) {
+    fn leave_out_written(&mut self, known: &Self, there: &ProgramRecipe) {
         for word in there.names().into_iter().map(super::Name::into_word) {
             if !known.words.contains_key(&word) {
                 self.words.remove(&word);
@@ -36,29 +38,29 @@ impl Contents {
 }
 
 /// Returns the runs in a folder with their statuses.
-fn runs(folder: &ComparisonFolder<Study>) -> impl Iterator<Item = (RunFolder, RunStatus)> {
+fn runs(folder: &Comparison<ProgramRecipe>) -> impl Iterator<Item = (RunFolder, RunStatus)> {
     let entries = fs::read_dir(folder.runs()).into_iter().flatten().flatten();
     let folders = entries.map(|entry| RunFolder::at(&entry.path()));
     folders.filter_map(|run| run.status().ok().map(|file| (run, file.status)))
 }
 
 /// Returns whether a run has begun that did not fail. It may have written files.
-fn has_begun(folder: &ComparisonFolder<Study>) -> bool {
+fn has_begun(folder: &Comparison<ProgramRecipe>) -> bool {
     runs(folder).any(|(_, status)| !matches!(status, RunStatus::Waiting | RunStatus::Failed { .. }))
 }
 
 /// Prints which runs no longer count because a file changed, and how many new runs begin. For a comparison without
 /// recorded contents, prints that changes are not noticed.
 pub(in crate::program) fn announce_change(
-    folder: &ComparisonFolder<Study>,
-    before: &Comparison<Study>,
-    now: &Comparison<Study>,
+    folder: &Comparison<ProgramRecipe>,
+    before: &Plan<ProgramRecipe>,
+    now: &Plan<ProgramRecipe>,
 ) {
     if now.recipe.has_commands() && now.recipe.contents.is_none() {
         complain(&format!(
             "{}: an earlier version made {}, and did not record the contents of programs: its runs go on, and this folder \
              does not notice when a program changes; another one (--out) does\n",
-            StudyRun::TOOL,
+            ProgramSpec::TOOL,
             folder.path().display()
         ));
         return;
@@ -66,20 +68,20 @@ pub(in crate::program) fn announce_change(
     if before.recipe.contents != now.recipe.contents
         && let Some(said) = change(folder, before, now)
     {
-        complain(&format!("{}: {said}\n", StudyRun::TOOL));
+        complain(&format!("{}: {said}\n", ProgramSpec::TOOL));
     }
 }
 
 /// Returns a message:
 /// `train.py changed since these 8 runs. They stay in the folder under its earlier content; 8 new runs begin.`
 fn change(
-    folder: &ComparisonFolder<Study>,
-    before: &Comparison<Study>,
-    now: &Comparison<Study>,
+    folder: &Comparison<ProgramRecipe>,
+    before: &Plan<ProgramRecipe>,
+    now: &Plan<ProgramRecipe>,
 ) -> Option<String> {
     let (mut left, mut there) = (0, BTreeSet::new());
     for (run, status) in runs(folder).filter(|(_, status)| *status != RunStatus::Waiting) {
-        let Ok(spec) = run.spec::<StudyRun>() else { continue };
+        let Ok(spec) = run.spec::<ProgramSpec>() else { continue };
         match (before.includes(&spec), now.includes(&spec)) {
             (true, false) => left += 1,
             (false, true) if status.is_complete() => drop(there.insert(spec.folder_name())),
@@ -122,9 +124,9 @@ struct Changes {
 }
 
 impl Changes {
-    fn between(before: &Study, now: &Study) -> Self {
-        let all = |study: &Study| -> Files {
-            let contents = study.contents.clone().unwrap_or_default();
+    fn between(before: &ProgramRecipe, now: &ProgramRecipe) -> Self {
+        let all = |recipe: &ProgramRecipe| -> Files {
+            let contents = recipe.contents.clone().unwrap_or_default();
             let words = contents.words.into_values().flatten();
             contents.depends.into_iter().chain(words).collect()
         };

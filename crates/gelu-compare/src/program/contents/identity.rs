@@ -3,7 +3,7 @@
 use super::names::{Name, by_content, names};
 use super::{Contents, Files};
 use crate::Result;
-use crate::program::Study;
+use crate::program::ProgramRecipe;
 use crate::setting::Setting;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// The number of seeds that count for a command whose file names depend on the seed.
 const SEEDS: u64 = 20;
 
-impl Study {
+impl ProgramRecipe {
     /// Returns the identity of a compared command: its words with the contents of files instead of their paths, and
     /// the files that these import. After `cp new old` it is the same for both.
     ///

@@ -12,8 +12,8 @@ pub(crate) use digest::digest_of;
 pub(super) use identity::digest;
 
 use self::digest::Digests;
-use super::{Study, StudyRun, Template};
-use crate::runs::Experiment;
+use super::{ProgramRecipe, ProgramSpec, Template};
+use crate::runs::Recipe;
 use crate::setting::Setting;
 use crate::{Error, Result};
 use names::{Name, names};
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 /// times.
 pub type Files = BTreeMap<String, String>;
 
-/// The contents of the files that the commands of a study name.
+/// The contents of the files that the commands of a recipe name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contents {
@@ -39,18 +39,18 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Reads the files that the commands of a study name, and those that the patterns in `depends` match.
+    /// Reads the files that the commands of a recipe name, and those that the patterns in `depends` match.
     ///
     /// # Errors
     ///
     /// Returns an error if a file cannot be read, or if a pattern is invalid or matches no file.
-    pub(super) fn read(study: &Study, depends: &[String]) -> Result<Self> {
+    pub(super) fn read(recipe: &ProgramRecipe, depends: &[String]) -> Result<Self> {
         let mut digests = Digests::default();
         let mut contents = Self::default();
         for pattern in depends {
             contents.depends.extend(matches(pattern, &mut digests)?);
         }
-        for name in study.names() {
+        for name in recipe.names() {
             let files = digests.files_of(&name)?;
             if !files.is_empty() {
                 contents.words.entry(name.into_word()).or_default().extend(files);
@@ -68,7 +68,7 @@ impl Contents {
     }
 }
 
-impl Study {
+impl ProgramRecipe {
     /// Returns the words of a run's command, or `None` if the program contains the loop itself.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ fn matches(pattern: &str, digests: &mut Digests) -> Result<Files> {
 /// # Errors
 ///
 /// Returns an error that names the first changed file and explains what to do.
-pub(super) fn check(spec: &StudyRun) -> Result<()> {
+pub(super) fn check(spec: &ProgramSpec) -> Result<()> {
     let program = spec.words()?.into_iter().next().unwrap_or_default();
     for (path, recorded) in &spec.files {
         if *path == program && names::is_searched_for(path) {

@@ -2,15 +2,15 @@ use super::*;
 use crate::setting::{Axis, Role};
 use std::fs;
 
-/// Creates a study of two commands.
-fn judged(a: &str, b: &str) -> Study {
-    let mut study = Study::new("judged", "loss");
-    study.axis(Axis::new(Study::COMMAND, Role::Compared, [a, b]));
-    study
+/// Creates a recipe of two commands.
+fn judged(a: &str, b: &str) -> ProgramRecipe {
+    let mut recipe = ProgramRecipe::new("judged", "loss");
+    recipe.axis(Axis::new(ProgramRecipe::COMMAND, Role::Compared, [a, b]));
+    recipe
 }
 
-fn files(study: &Study, index: usize, seed: u64) -> Files {
-    study.files(&study.design().settings()[index], seed)
+fn files(recipe: &ProgramRecipe, index: usize, seed: u64) -> Files {
+    recipe.files(&recipe.design().settings()[index], seed)
 }
 
 #[test]
@@ -30,27 +30,27 @@ fn a_run_depends_on_what_its_own_command_names() {
         path("extra"),
         path("data-{seed}.csv")
     );
-    let mut study = judged(&a, &b);
-    study.contents = Some(Contents::read(&study, &[]).unwrap());
+    let mut recipe = judged(&a, &b);
+    recipe.contents = Some(Contents::read(&recipe, &[]).unwrap());
     let keys = |files: Files| files.into_keys().collect::<Vec<_>>();
-    assert_eq!(keys(files(&study, 0, 1)), [path("a"), path("conf.toml")]);
+    assert_eq!(keys(files(&recipe, 0, 1)), [path("a"), path("conf.toml")]);
     let of_shell = |data: &[String]| {
         let mut all = vec![path("b"), path("t.py"), path("used.py"), "sh".to_owned()];
         all.extend_from_slice(data);
         all.sort();
         all
     };
-    assert_eq!(keys(files(&study, 1, 1)), of_shell(&[]));
-    assert_eq!(keys(files(&study, 1, 2)), of_shell(&[path("data-2.csv")]));
-    let before = study.clone();
+    assert_eq!(keys(files(&recipe, 1, 1)), of_shell(&[]));
+    assert_eq!(keys(files(&recipe, 1, 2)), of_shell(&[path("data-2.csv")]));
+    let before = recipe.clone();
     fs::write(path("conf.toml"), "changed").unwrap();
-    study.contents = Some(Contents::read(&study, &[path("ext*")]).unwrap());
-    assert_ne!(files(&study, 0, 1)[&path("conf.toml")], files(&before, 0, 1)[&path("conf.toml")]);
-    assert_eq!(files(&study, 1, 1)[&path("b")], files(&before, 1, 1)[&path("b")]);
-    assert!(files(&study, 1, 1).contains_key(&path("extra")), "it depends on it");
-    assert!(study.begins_anew(&before));
+    recipe.contents = Some(Contents::read(&recipe, &[path("ext*")]).unwrap());
+    assert_ne!(files(&recipe, 0, 1)[&path("conf.toml")], files(&before, 0, 1)[&path("conf.toml")]);
+    assert_eq!(files(&recipe, 1, 1)[&path("b")], files(&before, 1, 1)[&path("b")]);
+    assert!(files(&recipe, 1, 1).contains_key(&path("extra")), "it depends on it");
+    assert!(recipe.begins_anew(&before));
     for (pattern, problem) in [("none-*", "matches no file"), ("a[", "is not a pattern")] {
-        let refused = Contents::read(&study, &[pattern.to_owned()]).unwrap_err().to_string();
+        let refused = Contents::read(&recipe, &[pattern.to_owned()]).unwrap_err().to_string();
         assert!(refused.contains(problem), "{refused}");
     }
 }
@@ -77,12 +77,11 @@ fn a_run_whose_file_changed_since_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("t.sh").display().to_string();
     fs::write(&script, "one").unwrap();
-    let mut study = judged(&format!("sh {script} {{seed}}"), "sh");
-    study.contents = Some(Contents::read(&study, &[]).unwrap());
-    let comparison =
-        crate::runs::Comparison::new(study, crate::runs::DataSource::default(), "", "");
-    let keys = crate::comparison::plan::grid(&comparison.recipe.design());
-    let spec = comparison.spec(&keys[0]).unwrap();
+    let mut recipe = judged(&format!("sh {script} {{seed}}"), "sh");
+    recipe.contents = Some(Contents::read(&recipe, &[]).unwrap());
+    let plan = crate::runs::Plan::new(recipe, crate::runs::DataSource::default(), "", "");
+    let keys = crate::comparison::plan::grid(&plan.recipe.design());
+    let spec = plan.spec(&keys[0]).unwrap();
     check(&spec).unwrap();
     fs::write(&script, "two").unwrap();
     let refused = check(&spec).unwrap_err().to_string();
@@ -90,7 +89,7 @@ fn a_run_whose_file_changed_since_is_refused() {
     fs::remove_file(&script).unwrap();
     assert!(check(&spec).is_err());
     // Another host may have another shell, so `sh` is not checked.
-    let mut elsewhere = comparison.spec(&keys[1]).unwrap();
+    let mut elsewhere = plan.spec(&keys[1]).unwrap();
     elsewhere.files.insert("sh".to_owned(), "another".to_owned());
     check(&elsewhere).unwrap();
 }
@@ -114,9 +113,9 @@ fn a_program_is_its_contents_whatever_its_files_are_called() {
     fs::copy(path("model.py"), path("copy/model.py")).unwrap();
     let identity = |command: &str| {
         let command = command.replace('@', &path(""));
-        let mut study = judged(&command, "other");
-        study.contents = Some(Contents::read(&study, &[]).unwrap());
-        study.identity(&command).unwrap()
+        let mut recipe = judged(&command, "other");
+        recipe.contents = Some(Contents::read(&recipe, &[]).unwrap());
+        recipe.identity(&command).unwrap()
     };
     for [one, other] in [
         ["python3 @old.py {seed}", "python3 @new.py {seed}"],

@@ -5,7 +5,7 @@
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod processes;
 
-use super::StudyRun;
+use super::ProgramSpec;
 use crate::files::{from_json, read_bytes};
 use crate::host;
 use crate::runs::ClaimedRun;
@@ -36,7 +36,7 @@ struct Noted {
 /// # Errors
 ///
 /// Returns an error if the note cannot be written or the lease is lost. Then the program must not be started.
-pub(super) fn announce(run: &ClaimedRun<StudyRun>) -> Result<()> {
+pub(super) fn announce(run: &ClaimedRun<ProgramSpec>) -> Result<()> {
     put(run, None)
 }
 
@@ -45,18 +45,18 @@ pub(super) fn announce(run: &ClaimedRun<StudyRun>) -> Result<()> {
 /// # Errors
 ///
 /// Returns the errors of [`announce`]. Then the program must be ended.
-pub(super) fn note(run: &ClaimedRun<StudyRun>, process: u32) -> Result<()> {
+pub(super) fn note(run: &ClaimedRun<ProgramSpec>, process: u32) -> Result<()> {
     put(run, Some(process))
 }
 
-fn put(run: &ClaimedRun<StudyRun>, process: Option<u32>) -> Result<()> {
+fn put(run: &ClaimedRun<ProgramSpec>, process: Option<u32>) -> Result<()> {
     let noted = Noted { host: host::identity(), process, began: process.and_then(began) };
     // The note need not survive a power cut, because that also ends the program.
     run.place_own(NOTE, serde_json::to_vec(&noted).unwrap_or_default()).map(drop)
 }
 
 /// Deletes this holder's note, when its program has ended.
-pub(super) fn forget(run: &ClaimedRun<StudyRun>) {
+pub(super) fn forget(run: &ClaimedRun<ProgramSpec>) {
     let _ = std::fs::remove_file(run.own_path(NOTE));
 }
 
@@ -74,7 +74,7 @@ pub(super) enum Survivors {
 /// # Errors
 ///
 /// Returns an error if a program cannot be ended.
-pub(super) fn end(run: &ClaimedRun<StudyRun>) -> Result<Survivors> {
+pub(super) fn end(run: &ClaimedRun<ProgramSpec>) -> Result<Survivors> {
     let mut left = Survivors::Nothing;
     for note in run.generations(NOTE)? {
         let noted = read_bytes(&note)?.and_then(|bytes| from_json::<Noted>(&bytes).ok());
@@ -91,7 +91,7 @@ pub(super) fn end(run: &ClaimedRun<StudyRun>) -> Result<Survivors> {
 }
 
 /// Deletes the notes of earlier holders, when their programs can no longer interfere.
-pub(super) fn forget_all(run: &ClaimedRun<StudyRun>) -> Result<()> {
+pub(super) fn forget_all(run: &ClaimedRun<ProgramSpec>) -> Result<()> {
     for note in run.generations(NOTE)? {
         std::fs::remove_file(&note).map_err(Error::io("remove", &note))?;
     }

@@ -2,7 +2,7 @@
 
 use super::step;
 use crate::files::sync_data;
-use crate::program::StudyRun;
+use crate::program::ProgramSpec;
 use crate::program::orphan::Survivors;
 use crate::runs::ClaimedRun;
 use crate::setting::Value;
@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 const KEPT: &str = "kept";
 
 /// Returns the command for these words. `kept` is the folder for the program's files.
-pub(super) fn command(run: &ClaimedRun<StudyRun>, words: &[String], kept: &Path) -> Command {
+pub(super) fn command(run: &ClaimedRun<ProgramSpec>, words: &[String], kept: &Path) -> Command {
     let mut command = step::start(words);
     command
         .env("GELU_RUN", kept)
@@ -32,7 +32,7 @@ pub(super) fn command(run: &ClaimedRun<StudyRun>, words: &[String], kept: &Path)
 
 /// Returns the folder for files of a run's program. It is the same in every session. But if an earlier session's
 /// program may still write into the folder, the folder is left to that program, and this run gets a copy.
-pub(super) fn kept(run: &ClaimedRun<StudyRun>, left: &Survivors) -> Result<PathBuf> {
+pub(super) fn kept(run: &ClaimedRun<ProgramSpec>, left: &Survivors) -> Result<PathBuf> {
     let all = run.generations(KEPT)?;
     let folder = match (left, all.last()) {
         (Survivors::Nothing, Some(latest)) => latest.clone(),
@@ -84,7 +84,7 @@ fn copy_link(_from: &Path, _to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn setting(spec: &StudyRun) -> String {
+fn setting(spec: &ProgramSpec) -> String {
     let pair =
         |(name, value): (&str, &Value)| format!("{}:{}", Json::from(name), value.to_json_text());
     format!("{{{}}}", spec.setting.iter().map(pair).collect::<Vec<_>>().join(","))

@@ -7,9 +7,9 @@ mod running;
 mod step;
 
 use super::journal::Journal;
-use super::{Study, StudyRun, contents};
+use super::{ProgramRecipe, ProgramSpec, contents};
 use crate::Result;
-use crate::runs::{ClaimedRun, Comparison, Environment, RunStatus};
+use crate::runs::{ClaimedRun, Environment, Plan, RunStatus};
 use crate::worker::{Control, Trainer, conclude, fail};
 use running::{Ended, carry_out};
 use std::sync::Arc;
@@ -21,20 +21,20 @@ pub(in crate::program) use step::BecomeProgram;
 pub struct Processes;
 
 impl Trainer for Processes {
-    type Experiment = Study;
+    type Recipe = ProgramRecipe;
 
-    fn check(&self, spec: &StudyRun) -> Result<()> {
+    fn check(&self, spec: &ProgramSpec) -> Result<()> {
         contents::check(spec)
     }
 
-    fn environment(&self, _: &Comparison<Study>, _: usize) -> Environment {
+    fn environment(&self, _: &Plan<ProgramRecipe>, _: usize) -> Environment {
         Environment::of_this_machine()
     }
 
     fn train(
         &mut self,
-        run: &Arc<ClaimedRun<StudyRun>>,
-        comparison: &Comparison<Study>,
+        run: &Arc<ClaimedRun<ProgramSpec>>,
+        plan: &Plan<ProgramRecipe>,
         _: &Environment,
         control: &Control,
     ) -> Result<RunStatus> {
@@ -44,7 +44,7 @@ impl Trainer for Processes {
         }
         run.set_status(RunStatus::Running, before.seconds)?;
         let began = Instant::now();
-        let ended = carry_out(run, &comparison.recipe, control);
+        let ended = carry_out(run, &plan.recipe, control);
         let seconds = before.seconds + began.elapsed().as_secs_f64();
         match ended {
             Ok(Ended::With(status, epochs)) => {

@@ -11,8 +11,8 @@ use crate::program::output::{Lines, OutputLog};
 use crate::program::reported_metrics::ReportedMetrics;
 use crate::program::reports::Reports;
 use crate::program::transcript::{self, Transcript};
-use crate::program::{Study, StudyRun, orphan};
-use crate::runs::{ClaimedRun, Experiment, RunStatus, Spec};
+use crate::program::{ProgramRecipe, ProgramSpec, orphan};
+use crate::runs::{ClaimedRun, Recipe, RunStatus, Spec};
 use crate::worker::Control;
 use crate::{Error, Result};
 use std::process::ExitStatus;
@@ -42,7 +42,7 @@ pub(super) enum Ended {
 /// A running process.
 pub(super) struct Running<'a> {
     process: Process<'a>,
-    study: &'a Study,
+    recipe: &'a ProgramRecipe,
     output: Pipe,
     errors: Pipe,
     text: Text,
@@ -69,7 +69,7 @@ struct Text {
 
 /// The process of a run. Dropping it ends the process. Its note exists as long as the process may live.
 struct Process<'a> {
-    run: &'a ClaimedRun<StudyRun>,
+    run: &'a ClaimedRun<ProgramSpec>,
     group: Group,
 }
 
@@ -83,17 +83,17 @@ impl Drop for Process<'_> {
 
 /// Runs the program of a run. Does not start it again if it ended successfully before its results were written.
 pub(super) fn carry_out(
-    run: &ClaimedRun<StudyRun>,
-    study: &Study,
+    run: &ClaimedRun<ProgramSpec>,
+    recipe: &ProgramRecipe,
     control: &Control,
 ) -> Result<Ended> {
     let words = run.spec().words()?;
     let left = orphan::end(run)?;
     let kept = kept(run, &left)?;
     orphan::forget_all(run)?;
-    let mut reported = ReportedMetrics::of(study.required());
-    let journal = Journal::open(run, study, &mut reported)?;
-    let transcript = Transcript::begin(run, study.keep_output.unwrap_or(transcript::LIMIT))?;
+    let mut reported = ReportedMetrics::of(recipe.required());
+    let journal = Journal::open(run, recipe, &mut reported)?;
+    let transcript = Transcript::begin(run, recipe.keep_output.unwrap_or(transcript::LIMIT))?;
     if journal.has_ended() {
         return Ok(Ended::With(RunStatus::Finished, reported.kept()));
     }
@@ -103,17 +103,18 @@ pub(super) fn carry_out(
         errors: Lines::default(),
         journal,
         reported,
-        reports: Reports::of(study),
+        reports: Reports::of(recipe),
         heard: OutputLog::new(std::io::stderr()),
         transcript,
     };
     orphan::announce(run)?;
     let killed_before = MemoryKills::now();
-    let group = Group::spawn(&mut command(run, &words, &kept), study.grace()).map_err(|error| {
-        orphan::forget(run);
-        let program = crate::names::printable(&words[0]);
-        Error::Failed(format!("{}{program}`: {error}", step::CANNOT_START))
-    })?;
+    let group =
+        Group::spawn(&mut command(run, &words, &kept), recipe.grace()).map_err(|error| {
+            orphan::forget(run);
+            let program = crate::names::printable(&words[0]);
+            Error::Failed(format!("{}{program}`: {error}", step::CANNOT_START))
+        })?;
     let mut process = Process { run, group };
     orphan::note(run, process.group.id())?;
     let (output, errors) = process.group.outputs();
@@ -121,7 +122,7 @@ pub(super) fn carry_out(
     let now = Instant::now();
     let running = Running {
         process,
-        study,
+        recipe,
         output: pipe(Pipe::of(output))?,
         errors: pipe(Pipe::of(errors))?,
         text,
@@ -137,7 +138,7 @@ pub(super) fn carry_out(
 
 impl Running<'_> {
     fn end(mut self, control: &Control) -> Result<Ended> {
-        let limit = self.study.timeout.map(Duration::from_secs);
+        let limit = self.recipe.timeout.map(Duration::from_secs);
         loop {
             if self.read()? == Reading::Nothing {
                 wait(&[&self.output, &self.errors], LOOK);
@@ -161,7 +162,7 @@ impl Running<'_> {
             if limit.is_some_and(|limit| self.began.elapsed() > limit) {
                 self.kill()?;
                 self.read_the_rest()?;
-                let seconds = self.study.timeout.unwrap_or_default();
+                let seconds = self.recipe.timeout.unwrap_or_default();
                 let problem = format!("it was not done after {seconds} s (--timeout)");
                 return self.failed(&problem);
             }
@@ -191,7 +192,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    fn run(&self) -> &ClaimedRun<StudyRun> {
+    fn run(&self) -> &ClaimedRun<ProgramSpec> {
         self.process.run
     }
 
@@ -282,7 +283,7 @@ impl Running<'_> {
         let epochs = self.text.reported.kept();
         let reported = self.run().spec().reported_epoch(&epochs);
         let missing = |name: &&str| reported.is_none_or(|epoch| epoch.get(name).is_none());
-        match self.study.required().find(missing) {
+        match self.recipe.required().find(missing) {
             None => {
                 self.text.journal.end();
                 Ok(Ended::With(RunStatus::Finished, epochs))

@@ -2,8 +2,8 @@
 
 use crate::comparison::statistics::session::{Judgement, is_judgement, level};
 use crate::comparison::{Finding, FindingInterval};
-use crate::program::Study;
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
+use crate::program::ProgramRecipe;
+use crate::runs::{RunSnapshot, RunStatus, Snapshot};
 use crate::setting::Setting;
 use serde::{Deserialize, Serialize};
 
@@ -129,9 +129,9 @@ impl Entry {
     }
 
     /// Records the outcome.
-    pub(super) fn record(&mut self, snapshot: &ComparisonSnapshot, finding: Option<&Finding>) {
+    pub(super) fn record(&mut self, snapshot: &Snapshot, finding: Option<&Finding>) {
         let of_incumbent =
-            |setting: &Setting| setting.text(Study::COMMAND) == self.incumbent.command;
+            |setting: &Setting| setting.text(ProgramRecipe::COMMAND) == self.incumbent.command;
         let was_run =
             |run: &&RunSnapshot| !(of_incumbent(&run.key.setting) && run.key.seed <= self.reused);
         self.seconds = snapshot.runs.iter().filter(was_run).map(|run| run.seconds).sum();

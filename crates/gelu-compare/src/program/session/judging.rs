@@ -3,14 +3,14 @@
 use super::reuse::Incumbent;
 use super::{Decisive, Entry, Ledger, Outcome, Side, Turn, folder, folder_of, machine};
 use crate::comparison::differences;
-use crate::comparison::statistics::session::{LAST, is_judgement, level, plan};
+use crate::comparison::statistics::session::{LAST, is_judgement, level, schedule};
 use crate::measure::UntilDecided;
 use crate::names::printable;
 use crate::output::{complain, print};
 use crate::program::contents::{self, Files, digest};
 use crate::program::execution::{Execution, Workers};
 use crate::program::flags::{DecisionFlags, ReadingFlags};
-use crate::program::{DeviceNames, Study, StudyRun};
+use crate::program::{DeviceNames, ProgramRecipe, ProgramSpec};
 use crate::runs::Spec;
 use crate::{Error, Result};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(in crate::program) struct Judging {
     pub(in crate::program) note: Option<String>,
     /// The commands of the incumbent and of the change.
     pub(in crate::program) commands: [String; 2],
-    pub(in crate::program) study: Study,
+    pub(in crate::program) recipe: ProgramRecipe,
     pub(in crate::program) reading: ReadingFlags,
     pub(in crate::program) decided: DecisionFlags,
     pub(in crate::program) execution: Execution,
@@ -51,11 +51,11 @@ impl Judging {
             false => Some(Turn::take(&self.file, &folder(&self.file))?),
         };
         let known = Ledger::read(&self.file)?;
-        let mut ledger = known.unwrap_or_else(|| Ledger::new(&self.study));
+        let mut ledger = known.unwrap_or_else(|| Ledger::new(&self.recipe));
         self.check_criterion(&ledger)?;
-        self.reading.read_contents(&mut self.study)?;
+        self.reading.read_contents(&mut self.recipe)?;
         if let Some(last) = ledger.entries.last() {
-            contents::settle(&mut self.study, &folder_of(&self.file, last.number));
+            contents::settle(&mut self.recipe, &folder_of(&self.file, last.number));
         }
         let sides = self.sides()?;
         let mut entry = match self.step(&mut ledger, sides)? {
@@ -69,7 +69,7 @@ impl Judging {
         let out = self.prepare(&entry);
         let Some(turn) = turn else {
             self.execution.carry_out(
-                &self.study,
+                &self.recipe,
                 &self.decided,
                 &DeviceNames::default(),
                 Workers::of_commands(),
@@ -87,7 +87,7 @@ impl Judging {
         }
         let json = self.execution.shown.json;
         let carried_out = self.execution.carry_out(
-            &self.study,
+            &self.recipe,
             &self.decided,
             &DeviceNames::default(),
             Workers::of_commands(),
@@ -115,7 +115,7 @@ impl Judging {
     /// Checks that the criterion is that of the session's other judgements.
     fn check_criterion(&self, ledger: &Ledger) -> Result<()> {
         let there = &ledger.criterion;
-        match there.difference(&Decisive::of(&self.study)) {
+        match there.difference(&Decisive::of(&self.recipe)) {
             None => Ok(()),
             Some(flag) => Err(Error::Usage(format!(
                 "all judgements of a session go by the same, and {flag} is another than in {}, which judges by {}; begin \
@@ -131,7 +131,7 @@ impl Judging {
         let depends = self.depends();
         let depends = (!depends.is_empty()).then(|| digest(depends));
         let side = |command: &String| -> Result<Side> {
-            let (command, program) = (command.clone(), self.study.identity(command)?);
+            let (command, program) = (command.clone(), self.recipe.identity(command)?);
             Ok(Side { command, program, depends: depends.clone(), mean: None })
         };
         let sides = [side(&self.commands[0])?, side(&self.commands[1])?];
@@ -147,7 +147,7 @@ impl Judging {
 
     fn depends(&self) -> &Files {
         static NONE: Files = Files::new();
-        self.study.contents.as_ref().map_or(&NONE, |contents| contents.dependencies())
+        self.recipe.contents.as_ref().map_or(&NONE, |contents| contents.dependencies())
     }
 
     /// Decides how to handle the request: a judged change is not judged again, and an unfinished judgement continues.
@@ -203,10 +203,10 @@ impl Judging {
 
     /// Sets the session's plan for the judgement, and returns the judgement's folder.
     fn prepare(&mut self, entry: &Entry) -> PathBuf {
-        let plan = plan(entry.j);
-        self.study.judgement = Some(entry.j);
-        self.study.level = Some(level(entry.j));
-        self.study.until_decided = Some(UntilDecided { max_seeds: plan.seeds });
+        let schedule = schedule(entry.j);
+        self.recipe.judgement = Some(entry.j);
+        self.recipe.level = Some(level(entry.j));
+        self.recipe.until_decided = Some(UntilDecided { max_seeds: schedule.seeds });
         let out = folder_of(&self.file, entry.number);
         self.decided.write_into(&out);
         out
@@ -231,7 +231,7 @@ impl Judging {
             );
         }
         for line in &changed {
-            complain(&format!("{}: changed since the last judgement: {line}\n", StudyRun::TOOL));
+            complain(&format!("{}: changed since the last judgement: {line}\n", ProgramSpec::TOOL));
         }
         entry.changed.extend(changed);
         (ledger.machine, ledger.depends) = (now, depends.clone());

@@ -4,7 +4,7 @@ use super::{Entry, Outcome, Side};
 use crate::error::Place;
 use crate::files::{from_toml, read_text};
 use crate::measure::{Measure, Reported};
-use crate::program::{Files, Pattern, Study};
+use crate::program::{Files, Pattern, ProgramRecipe};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -44,12 +44,12 @@ pub(super) struct Decisive {
 }
 
 impl Ledger {
-    /// Creates the ledger of a session that begins with `study`.
-    pub(super) fn new(study: &Study) -> Self {
+    /// Creates the ledger of a session that begins with `recipe`.
+    pub(super) fn new(recipe: &ProgramRecipe) -> Self {
         Self {
             version: VERSION,
             machine: super::machine(),
-            criterion: Decisive::of(study),
+            criterion: Decisive::of(recipe),
             depends: Files::new(),
             entries: Vec::new(),
         }
@@ -148,13 +148,13 @@ impl Ledger {
 }
 
 impl Decisive {
-    pub(super) fn of(study: &Study) -> Self {
+    pub(super) fn of(recipe: &ProgramRecipe) -> Self {
         Self {
-            metric: study.measure(&study.primary),
-            read: study.read.clone(),
-            stderr: study.stderr,
-            reported: study.reported,
-            select: study.selection.clone(),
+            metric: recipe.measure(&recipe.primary),
+            read: recipe.read.clone(),
+            stderr: recipe.stderr,
+            reported: recipe.reported,
+            select: recipe.selection.clone(),
         }
     }
 

@@ -3,8 +3,8 @@
 use super::{Judging, Ledger, Side, folder_of};
 use crate::names::printable;
 use crate::output::complain;
-use crate::program::{DeviceNames, Study, StudyRun};
-use crate::runs::{ComparisonFolder, Experiment, RunFolder, RunKey, Spec, Stage};
+use crate::program::{DeviceNames, ProgramRecipe, ProgramSpec};
+use crate::runs::{Comparison, Recipe, RunFolder, RunKey, Spec, Stage};
 use crate::setting::Setting;
 use crate::{Error, Result};
 use std::fs;
@@ -42,12 +42,12 @@ impl Judging {
     /// Copies existing runs of the incumbent into the folder of the judgement. Returns how many of the first seeds
     /// have a run then.
     pub(super) fn reuse(&self, incumbent: &Incumbent, command: &str, out: &Path) -> Result<u64> {
-        let comparison = self.decided.comparison(&self.study, &DeviceNames::default(), out)?;
+        let plan = self.decided.plan(&self.recipe, &DeviceNames::default(), out)?;
         let runs = out.join("runs");
         fs::create_dir_all(&runs).map_err(Error::io("create the folder", &runs))?;
         let mut reused = 0;
-        for seed in 1..=comparison.recipe.design().plan().seeds {
-            let Some(spec) = comparison.spec(&key(command, seed)) else { break };
+        for seed in 1..=plan.recipe.design().schedule().seeds {
+            let Some(spec) = plan.spec(&key(command, seed)) else { break };
             let complete = |(folder, command): &(PathBuf, String)| complete(folder, command, seed);
             let Some(from) = incumbent.places.iter().find_map(complete) else { break };
             RunFolder::create_from(&runs, &spec, &from)?;
@@ -56,8 +56,8 @@ impl Judging {
         if reused > 0 {
             complain(&format!(
                 "{}: {}\n{0}: `{}` {}, and {reused} of its runs are used again\n",
-                StudyRun::TOOL,
-                comparison.recipe.design().prospect(),
+                ProgramSpec::TOOL,
+                plan.recipe.design().prospect(),
                 printable(command),
                 if incumbent.was_kept {
                     "is what was kept last"
@@ -71,13 +71,13 @@ impl Judging {
 }
 
 fn key(command: &str, seed: u64) -> RunKey {
-    RunKey { setting: Setting::new([(Study::COMMAND, command)]), seed, stage: Stage::Only }
+    RunKey { setting: Setting::new([(ProgramRecipe::COMMAND, command)]), seed, stage: Stage::Only }
 }
 
 /// Returns the complete run of a command in the folder of a judgement.
 fn complete(folder: &Path, command: &str, seed: u64) -> Option<RunFolder> {
-    let folder = ComparisonFolder::<Study>::open(folder).ok()?;
-    let spec = folder.comparison().ok()?.spec(&key(command, seed))?;
+    let folder = Comparison::<ProgramRecipe>::open(folder).ok()?;
+    let spec = folder.plan().ok()?.spec(&key(command, seed))?;
     let run = RunFolder::at(&folder.runs().join(spec.folder_name()));
     run.status().ok().filter(|file| file.status.is_complete()).map(|_| run)
 }

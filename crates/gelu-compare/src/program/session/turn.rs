@@ -2,8 +2,8 @@
 
 use super::Ledger;
 use crate::output::complain;
-use crate::program::{Study, StudyRun};
-use crate::runs::{Claim, Comparison, Durable, Lease, Spec, Watch};
+use crate::program::{ProgramRecipe, ProgramSpec};
+use crate::runs::{Claim, Durable, Lease, Plan, Spec, Watch};
 use crate::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl Turn {
     pub(super) fn take(file: &Path, folder: &Path) -> Result<Self> {
         let place = folder.join("turn");
         fs::create_dir_all(&place).map_err(Error::io("create the folder", &place))?;
-        let silence = Duration::from_secs(Comparison::<Study>::default_lease(&place));
+        let silence = Duration::from_secs(Plan::<ProgramRecipe>::default_lease(&place));
         let (mut watch, mut is_said) = (Watch::default(), false);
         loop {
             match Lease::claim(&place, &mut watch, silence)? {
@@ -40,7 +40,7 @@ impl Turn {
                     is_said = true;
                     complain(&format!(
                         "{}: waiting for {holder}, which judges in this session\n",
-                        StudyRun::TOOL
+                        ProgramSpec::TOOL
                     ));
                 }
                 Claim::Busy(_) => std::thread::sleep(PAUSE),

@@ -7,7 +7,7 @@ mod read;
 pub(super) use read::Sessions;
 pub(crate) use read::has_output;
 
-use super::StudyRun;
+use super::ProgramSpec;
 use crate::files::{remove_folder, rename};
 use crate::output::complain;
 use crate::runs::ClaimedRun;
@@ -47,7 +47,7 @@ impl Transcript {
     /// # Errors
     ///
     /// Returns an error if the run's folder cannot be listed.
-    pub(super) fn begin(run: &ClaimedRun<StudyRun>, limit: u64) -> Result<Self> {
+    pub(super) fn begin(run: &ClaimedRun<ProgramSpec>, limit: u64) -> Result<Self> {
         for left in run.generations(FOLDER)? {
             compress(&left, &compressed_name(&left), limit);
         }

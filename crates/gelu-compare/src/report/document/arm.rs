@@ -4,7 +4,7 @@ use super::MeasuresDocument;
 use super::measures::spread;
 use crate::comparison::{Group, best_groups, score};
 use crate::measure::{Measure, Reported};
-use crate::runs::{ComparisonSnapshot, RunStatus};
+use crate::runs::{RunStatus, Snapshot};
 use crate::setting::{Setting, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,13 +67,13 @@ pub enum Edge {
 
 impl ArmDocument {
     /// Returns the arms of a comparison, in the requested order.
-    pub(super) fn all(snapshot: &ComparisonSnapshot) -> Vec<Self> {
+    pub(super) fn all(snapshot: &Snapshot) -> Vec<Self> {
         let tried = snapshot.tried();
         best_groups(snapshot).iter().map(|group| arm(group, snapshot, &tried)).collect()
     }
 }
 
-fn arm(group: &Group<'_>, snapshot: &ComparisonSnapshot, tried: &[Setting]) -> ArmDocument {
+fn arm(group: &Group<'_>, snapshot: &Snapshot, tried: &[Setting]) -> ArmDocument {
     let with = |wanted: fn(&RunStatus) -> bool| {
         group.runs.iter().filter(|run| wanted(&run.status)).count()
     };
@@ -84,7 +84,7 @@ fn arm(group: &Group<'_>, snapshot: &ComparisonSnapshot, tried: &[Setting]) -> A
     };
     let measures = |reported| {
         let of = |measure: &Measure| match measure.of_run {
-            true if reported == snapshot.reported => {
+            true if reported == snapshot.design.reported => {
                 Some((measure.column.clone(), Some(of_run(measure)?)))
             }
             true => None,
@@ -93,13 +93,13 @@ fn arm(group: &Group<'_>, snapshot: &ComparisonSnapshot, tried: &[Setting]) -> A
                 Some((measure.column.clone(), spread(&values)))
             }
         };
-        MeasuresDocument(snapshot.measures.iter().filter_map(of).collect())
+        MeasuresDocument(snapshot.design.measures.iter().filter_map(of).collect())
     };
     let [last_epoch, best_epoch] = [Reported::LastEpoch, Reported::BestEpoch].map(measures);
-    let best = group.tuned.in_columns(&snapshot.axes);
+    let best = group.tuned.in_columns(&snapshot.design.axes);
     ArmDocument {
-        arm: group.arm.in_columns(&snapshot.axes),
-        context: group.context.in_columns(&snapshot.axes),
+        arm: group.arm.in_columns(&snapshot.design.axes),
+        context: group.context.in_columns(&snapshot.design.axes),
         best: Setting::new(
             best.iter().map(|(name, value)| (format!("best_{name}"), value.clone())),
         ),

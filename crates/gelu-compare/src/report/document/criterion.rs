@@ -1,6 +1,6 @@
-use crate::comparison::statistics::Plan;
+use crate::comparison::statistics::Schedule;
 use crate::measure::{NoWorse, Over};
-use crate::runs::{AddedSeeds, ComparisonSnapshot, LaterMeasure};
+use crate::runs::{AddedSeeds, LaterMeasure, Snapshot};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,8 @@ pub struct CriterionDocument {
     /// α: the maximum probability that the whole table contains a wrong verdict.
     pub alpha: f64,
     /// The planned number of seeds, and whether the test may decide after every one of them.
-    pub plan: Plan,
+    #[serde(rename = "plan")]
+    pub schedule: Schedule,
     /// Seeds that were added after there were results, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added_seeds: Vec<AddedSeeds>,
@@ -35,7 +36,7 @@ pub struct CriterionDocument {
 }
 
 impl CriterionDocument {
-    pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
         let criterion = &snapshot.criterion;
         Self {
             primary: criterion.primary.clone(),
@@ -45,7 +46,7 @@ impl CriterionDocument {
             over: criterion.over.as_ref().map(|(over, _)| over.clone()),
             comparisons: criterion.comparisons,
             alpha: criterion.alpha,
-            plan: criterion.plan,
+            schedule: criterion.schedule,
             added_seeds: snapshot.added_seeds.clone(),
             later_measures: snapshot.later_measures.clone(),
         }

@@ -2,21 +2,19 @@
 
 mod arm;
 mod criterion;
-mod difference;
 mod measures;
 mod run;
 
 pub(super) use arm::edge;
 pub use arm::{ArmDocument, Edge};
 pub use criterion::CriterionDocument;
-pub use difference::DifferenceDocument;
 pub use measures::{MeasuresDocument, SpreadDocument};
 pub use run::RunDocument;
 
-use crate::comparison::differences;
+use crate::comparison::{Difference, differences};
 use crate::extension::extensions;
 use crate::measure::{Measure, Reported};
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 use crate::setting::Axis;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,7 +56,7 @@ pub struct Document {
     /// One entry per arm and context, at the arm's best tuned setting.
     pub arms: Vec<ArmDocument>,
     /// The comparison of every arm with the baseline, in every context.
-    pub differences: Vec<DifferenceDocument>,
+    pub differences: Vec<Difference>,
     /// Sentences from extensions.
     #[serde(skip)]
     pub sentences: Vec<String>,
@@ -85,11 +83,11 @@ pub struct DataDocument {
 
 impl Document {
     /// Creates the document of a snapshot.
-    pub fn of(snapshot: &ComparisonSnapshot) -> Self {
+    pub fn of(snapshot: &Snapshot) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
-            experiment: snapshot.experiment.clone(),
-            title: snapshot.title.clone(),
+            experiment: snapshot.design.name.clone(),
+            title: snapshot.design.title.clone(),
             data: DataDocument {
                 source: snapshot.data.clone(),
                 location: snapshot.data_location.clone(),
@@ -97,17 +95,20 @@ impl Document {
                 test_examples: snapshot.test_examples,
             },
             device: snapshot.device.clone(),
-            extra: snapshot.extra.clone(),
-            selection: snapshot.selection.clone(),
-            reported: snapshot.reported,
+            extra: snapshot.design.extra.clone(),
+            selection: snapshot.design.selection.clone(),
+            reported: snapshot.design.reported,
             criterion: CriterionDocument::of(snapshot),
-            cut_down: snapshot.cut_down.clone(),
+            cut_down: snapshot.design.cut_down.clone(),
             runs: snapshot.runs.iter().map(|run| RunDocument::of(snapshot, run)).collect(),
             arms: ArmDocument::all(snapshot),
-            differences: DifferenceDocument::all(snapshot, &differences(snapshot)),
+            differences: differences(snapshot)
+                .into_iter()
+                .map(|d| d.in_columns(&snapshot.design.axes))
+                .collect(),
             sentences: extensions().iter().flat_map(|by| by.sentences(snapshot)).collect(),
-            axes: snapshot.axes.clone(),
-            measures: snapshot.measures.clone(),
+            axes: snapshot.design.axes.clone(),
+            measures: snapshot.design.measures.clone(),
         }
     }
 
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(json["criterion"]["baseline"], "gelu");
     }
 
-    /// An axis may have any name that other columns have, except for those that a study rejects.
+    /// An axis may have any name that other columns have, except for those that a recipe rejects.
     #[test]
     fn axes_have_columns_of_their_own() {
         let snapshot = example();
@@ -162,6 +163,7 @@ mod tests {
         };
         let of_axes = |name: &str| {
             snapshot
+                .design
                 .axes
                 .iter()
                 .any(|a| [a.column(), &format!("best_{}", a.column())].contains(&name))

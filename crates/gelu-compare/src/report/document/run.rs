@@ -3,7 +3,7 @@
 use crate::comparison::reported_epoch;
 use crate::extension::extensions;
 use crate::measure::EpochMetrics;
-use crate::runs::{ComparisonSnapshot, RunSnapshot, RunStatus, Stage};
+use crate::runs::{RunSnapshot, RunStatus, Snapshot, Stage};
 use crate::setting::{Setting, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,14 +51,14 @@ pub struct RunDocument {
 }
 
 impl RunDocument {
-    pub(super) fn of(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, run: &RunSnapshot) -> Self {
         let (reason, diverged_in_epoch) = match &run.status {
             RunStatus::Failed { reason } => (Some(reason.clone()), None),
             RunStatus::Diverged { epoch } => (None, Some(*epoch)),
             _ => (None, None),
         };
         Self {
-            setting: run.key.setting.in_columns(&snapshot.axes),
+            setting: run.key.setting.in_columns(&snapshot.design.axes),
             seed: run.key.seed,
             stage: run.key.stage,
             folder: format!("runs/{}", run.folder),
@@ -87,11 +87,10 @@ mod tests {
         for run in &mut snapshot.runs {
             run.epochs[2].set("valid_loss", 0.001);
         }
-        let reported = |snapshot: &ComparisonSnapshot| {
-            RunDocument::of(snapshot, &snapshot.runs[0]).reported_epoch
-        };
+        let reported =
+            |snapshot: &Snapshot| RunDocument::of(snapshot, &snapshot.runs[0]).reported_epoch;
         assert_eq!(reported(&snapshot), Some(12));
-        snapshot.reported = Reported::BestEpoch;
+        snapshot.design.reported = Reported::BestEpoch;
         assert_eq!(reported(&snapshot), Some(3));
         assert_eq!(reported(&without_epochs()), None);
     }

@@ -1,6 +1,6 @@
 use crate::comparison::{Rgb, lighter};
 use crate::measure::Measure;
-use crate::runs::{ComparisonSnapshot, RunSnapshot};
+use crate::runs::{RunSnapshot, Snapshot};
 use std::fmt::Write;
 
 const WIDTH: f64 = 120.0;
@@ -21,7 +21,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// Creates a scale that fits the curves of all runs.
-    pub(super) fn of(snapshot: &ComparisonSnapshot) -> Self {
+    pub(super) fn of(snapshot: &Snapshot) -> Self {
         let on = snapshot.quantities().into_iter().next().map(|quantity| quantity.on);
         let [train, valid, test] = on.unwrap_or_default();
         let epochs = snapshot.runs.iter().map(|run| run.epochs_planned).max().unwrap_or(1);

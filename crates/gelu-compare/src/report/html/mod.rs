@@ -7,11 +7,11 @@ mod session;
 mod tuning;
 
 use super::captions::cuts;
-use super::{DifferenceDocument, Document, table};
-use crate::comparison::{Headings, colour, reported_epoch};
+use super::{Document, table};
+use crate::comparison::{Difference, Headings, colour, reported_epoch};
 use crate::extension::{Section, extensions};
 use crate::measure::{Measure, Reported, Split, seconds};
-use crate::runs::{ComparisonSnapshot, Experiment, RunSnapshot};
+use crate::runs::{Recipe, RunSnapshot, Snapshot};
 use crate::setting::{Role, Setting};
 use axes::{in_order, labels};
 use curve::Scale;
@@ -94,18 +94,18 @@ struct Run {
     folder: String,
 }
 
-/// Returns the HTML report. `pictures` are the figures' names with their SVG. `experiment` is the compared
-/// experiment. Links to the runs work if the report is in the comparison's folder.
-pub fn html<E: Experiment>(
-    snapshot: &ComparisonSnapshot,
+/// Returns the HTML report. `pictures` are the figures' names with their SVG. `recipe` is the compared
+/// recipe. Links to the runs work if the report is in the comparison's folder.
+pub fn html<R: Recipe>(
+    snapshot: &Snapshot,
     document: &Document,
     pictures: &[(String, String)],
-    experiment: &E,
+    recipe: &R,
 ) -> String {
     let measures = measures(snapshot);
     let page = Page {
-        title: &snapshot.title,
-        experiment: &snapshot.experiment,
+        title: &snapshot.design.title,
+        experiment: &snapshot.design.name,
         data: match &snapshot.data_location {
             Some(location) => format!("{} from {location}", snapshot.data),
             None => snapshot.data.clone(),
@@ -121,18 +121,18 @@ pub fn html<E: Experiment>(
         selection: selection(snapshot),
         tuning: tuning(snapshot),
         choices: choices(snapshot),
-        axes: in_order(&snapshot.axes).map(|axis| axis.name.clone()).collect(),
+        axes: in_order(&snapshot.design.axes).map(|axis| axis.name.clone()).collect(),
         summary: summary(snapshot),
         curves: Scale::of(snapshot).words(),
         staged: snapshot.runs.iter().any(|run| !run.key.stage.is_only()),
-        epoch: snapshot.reported.words(&snapshot.selection),
-        best: snapshot.reported == Reported::BestEpoch,
+        epoch: snapshot.design.reported.words(&snapshot.design.selection),
+        best: snapshot.design.reported == Reported::BestEpoch,
         measures: measures.iter().map(|measure| measure.column.replace('_', " ")).collect(),
         runs: runs(snapshot, &measures),
-        tool: experiment.program(),
-        takes_file: experiment.takes_file(),
-        command: experiment.command(),
-        recipe: toml::to_string(experiment).expect("an experiment holds plain values alone"),
+        tool: recipe.program(),
+        takes_file: recipe.takes_file(),
+        command: recipe.command(),
+        recipe: toml::to_string(recipe).expect("a recipe holds plain values alone"),
         sessions: sessions(snapshot),
     };
     let mut environment = Environment::new();
@@ -147,12 +147,12 @@ pub fn html<E: Experiment>(
 
 /// Returns the measures to show for every run. Leaves out fractions on training and validation data, and measures of
 /// whole runs.
-fn measures(snapshot: &ComparisonSnapshot) -> Vec<Measure> {
+fn measures(snapshot: &Snapshot) -> Vec<Measure> {
     let of_epochs = |measure: &&Measure| {
         let fraction = measure.unit.factor != 1.0;
         !(measure.of_run || fraction && matches!(measure.split, Some(Split::Train | Split::Valid)))
     };
-    snapshot.measures.iter().filter(of_epochs).cloned().collect()
+    snapshot.design.measures.iter().filter(of_epochs).cloned().collect()
 }
 
 fn picture((name, svg): &(String, String)) -> Picture {
@@ -162,10 +162,10 @@ fn picture((name, svg): &(String, String)) -> Picture {
 fn verdicts(document: &Document) -> Vec<Said> {
     let contexts = document.differences.iter().map(|d| &d.context);
     let headings = Headings::of(&document.axes, contexts);
-    let said = |d: &DifferenceDocument| Said {
+    let said = |d: &Difference| Said {
         verdict: d.finding.verdict.to_string(),
         sentence: headings.head(&d.context, &d.finding.sentence),
-        by_task: d.by_task.clone(),
+        by_task: d.finding.over.as_ref().map_or_else(Vec::new, |over| over.words.clone()),
         details: d.finding.details.clone(),
     };
     document.differences.iter().map(said).collect()
@@ -176,7 +176,7 @@ fn results(document: &Document) -> Results {
     Results { header, rows }
 }
 
-fn selection(snapshot: &ComparisonSnapshot) -> String {
+fn selection(snapshot: &Snapshot) -> String {
     let measure = snapshot.selection();
     let words = match measure.split {
         Some(Split::Train) => "training ",
@@ -184,34 +184,29 @@ fn selection(snapshot: &ComparisonSnapshot) -> String {
         Some(Split::Test) => "test ",
         None => "",
     };
-    let epoch = match snapshot.reported {
+    let epoch = match snapshot.design.reported {
         Reported::LastEpoch => "at the last epoch",
         Reported::BestEpoch => "at its best epoch",
     };
     format!("{words}{} {epoch}", measure.quantity.replace('_', " "))
 }
 
-fn summary(snapshot: &ComparisonSnapshot) -> String {
+fn summary(snapshot: &Snapshot) -> String {
     let over = snapshot.runs.iter().filter(|run| run.status.is_complete()).count();
     let spent = snapshot.runs.iter().map(|run| run.seconds).sum();
     format!("{over} of {} runs complete, {} of training", snapshot.runs.len(), seconds(spent))
 }
 
-fn runs(snapshot: &ComparisonSnapshot, measures: &[Measure]) -> Vec<Run> {
+fn runs(snapshot: &Snapshot, measures: &[Measure]) -> Vec<Run> {
     let scale = Scale::of(snapshot);
     snapshot.runs.iter().map(|run| row(snapshot, run, &scale, measures)).collect()
 }
 
-fn run_arm(snapshot: &ComparisonSnapshot, run: &RunSnapshot) -> Setting {
-    run.key.setting.of_role(&snapshot.axes, Role::Compared)
+fn run_arm(snapshot: &Snapshot, run: &RunSnapshot) -> Setting {
+    run.key.setting.of_role(&snapshot.design.axes, Role::Compared)
 }
 
-fn row(
-    snapshot: &ComparisonSnapshot,
-    run: &RunSnapshot,
-    scale: &Scale,
-    measures: &[Measure],
-) -> Run {
+fn row(snapshot: &Snapshot, run: &RunSnapshot, scale: &Scale, measures: &[Measure]) -> Run {
     let key = &run.key;
     let rgb = colour(snapshot.position(&run_arm(snapshot, run)));
     let reported = reported_epoch(snapshot, run);
@@ -221,7 +216,11 @@ fn row(
     };
     Run {
         colour: format!("rgb({}, {}, {})", rgb[0], rgb[1], rgb[2]),
-        labels: labels(&snapshot.axes, &key.setting, &[Role::Compared, Role::Each, Role::Tuned]),
+        labels: labels(
+            &snapshot.design.axes,
+            &key.setting,
+            &[Role::Compared, Role::Each, Role::Tuned],
+        ),
         seed: key.seed,
         stage: key.stage.word().unwrap_or_default(),
         status: run.status.to_string(),
@@ -240,7 +239,7 @@ mod tests {
     use super::*;
     use crate::testing::{example, without_epochs};
 
-    fn page(snapshot: &ComparisonSnapshot) -> String {
+    fn page(snapshot: &Snapshot) -> String {
         let pictures = [("figure-9".to_owned(), "<svg>drawn</svg>".to_owned())];
         let page = html(snapshot, &Document::of(snapshot), &pictures, &crate::program::example());
         // The template engine also escapes slashes within text.
@@ -272,8 +271,7 @@ mod tests {
             run.epochs[2].set("valid_loss", 0.001);
             run.epochs[2].set("test_error", 0.4321);
         }
-        let first =
-            |snapshot: &ComparisonSnapshot| runs(snapshot, &measures(snapshot)).swap_remove(0);
+        let first = |snapshot: &Snapshot| runs(snapshot, &measures(snapshot)).swap_remove(0);
         let last = snapshot.runs[0].epochs[11].get("test_error").unwrap();
         let shown = first(&snapshot);
         assert_eq!(shown.measures[3], format!("{:.2} %", last * 100.0));
@@ -281,7 +279,7 @@ mod tests {
         let last = page(&snapshot);
         assert!(last.contains("Measures are those of the last epoch."), "{last}");
         assert!(!last.contains("<th>reported</th>"), "{last}");
-        snapshot.reported = Reported::BestEpoch;
+        snapshot.design.reported = Reported::BestEpoch;
         let shown = first(&snapshot);
         assert_eq!((shown.measures[1].as_str(), shown.measures[3].as_str()), ("0.0010", "43.21 %"));
         assert_eq!(shown.reported, "3");
@@ -294,7 +292,7 @@ mod tests {
     fn text_is_escaped_wherever_it_stands() {
         let mut snapshot = example();
         let hostile = "<script src='http://evil.example'>\"&".to_owned();
-        snapshot.title.clone_from(&hostile);
+        snapshot.design.title.clone_from(&hostile);
         snapshot.data.clone_from(&hostile);
         snapshot.device.clone_from(&hostile);
         for run in &mut snapshot.runs {

@@ -1,4 +1,4 @@
-use crate::runs::{ComparisonSnapshot, Environment, Provenance};
+use crate::runs::{Environment, Provenance, Snapshot};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ pub(super) struct Session {
 }
 
 /// Returns one entry for every program, build and machine that worked on the runs, ordered by their starts.
-pub(super) fn sessions(snapshot: &ComparisonSnapshot) -> Vec<Session> {
+pub(super) fn sessions(snapshot: &Snapshot) -> Vec<Session> {
     let mut all: Vec<&Provenance> = snapshot.runs.iter().flat_map(|run| &run.provenance).collect();
     // The times' text order is their time order.
     all.sort_by(|a, b| a.started.cmp(&b.started));

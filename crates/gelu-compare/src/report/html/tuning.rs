@@ -4,7 +4,7 @@ use super::axes::{in_order, labels};
 use crate::comparison::{Group, best_groups, groups};
 use crate::report::document::edge;
 use crate::report::{Edge, table};
-use crate::runs::ComparisonSnapshot;
+use crate::runs::Snapshot;
 use crate::setting::{Axis, Role, Setting};
 use serde::Serialize;
 
@@ -36,13 +36,13 @@ struct Cell {
     chosen: bool,
 }
 
-pub(super) fn tuning(snapshot: &ComparisonSnapshot) -> Tuning {
-    let tuned: Vec<&Axis> = Role::Tuned.of(&snapshot.axes).collect();
+pub(super) fn tuning(snapshot: &Snapshot) -> Tuning {
+    let tuned: Vec<&Axis> = Role::Tuned.of(&snapshot.design.axes).collect();
     let (heading, one) = match tuned.as_slice() {
         [axis] => (table::capitalised(&axis.plural()), axis.short_plural().trim_end_matches('s')),
         _ => ("Tuning".to_owned(), "value"),
     };
-    let beside = in_order(&snapshot.axes).filter(|axis| axis.role != Role::Tuned);
+    let beside = in_order(&snapshot.design.axes).filter(|axis| axis.role != Role::Tuned);
     let tried = snapshot.tried();
     Tuning {
         heading,
@@ -50,7 +50,7 @@ pub(super) fn tuning(snapshot: &ComparisonSnapshot) -> Tuning {
         axes: beside.map(|axis| axis.name.clone()).collect(),
         values: match tried.len() {
             0 | 1 => Vec::new(),
-            _ => tried.iter().map(|setting| tuned_label(&snapshot.axes, setting)).collect(),
+            _ => tried.iter().map(|setting| tuned_label(&snapshot.design.axes, setting)).collect(),
         },
     }
 }
@@ -59,7 +59,7 @@ fn tuned_label(axes: &[Axis], setting: &Setting) -> String {
     Role::Tuned.of(axes).map(|axis| axis.label_in(setting)).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn choices(snapshot: &ComparisonSnapshot) -> Vec<Choices> {
+pub(super) fn choices(snapshot: &Snapshot) -> Vec<Choices> {
     let grid = snapshot.tried();
     let tried = groups(snapshot);
     let tried: Vec<_> =
@@ -81,7 +81,7 @@ pub(super) fn choices(snapshot: &ComparisonSnapshot) -> Vec<Choices> {
         };
         Choices {
             labels: labels(
-                &snapshot.axes,
+                &snapshot.design.axes,
                 &best.runs[0].key.setting,
                 &[Role::Compared, Role::Each],
             ),

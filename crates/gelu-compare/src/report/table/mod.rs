@@ -9,10 +9,9 @@ pub(super) use notes::{capitalised, notes};
 pub use rows::number_table;
 pub use trivial::TrivialRow;
 
-use super::DifferenceDocument;
 use super::captions::cuts;
 use super::document::Document;
-use crate::comparison::Headings;
+use crate::comparison::{Difference, Headings};
 use crate::measure::Measure;
 use columns::{columns, leaving};
 use comfy_table::presets;
@@ -106,11 +105,10 @@ fn wrapped(line: &str) -> String {
 /// Returns one sentence per comparison; over tasks, also one per task.
 pub fn verdicts(document: &Document) -> Vec<String> {
     let sentences = with_context(document, |difference| Some(difference.finding.sentence.clone()));
-    let by_task = document.differences.iter().map(|difference| &difference.by_task);
-    let with_tasks = sentences.into_iter().zip(by_task);
-    with_tasks
-        .flat_map(|(sentence, tasks)| std::iter::once(sentence).chain(tasks.iter().cloned()))
-        .collect()
+    let over = document.differences.iter().map(|difference| difference.finding.over.iter());
+    let tasks = over.map(|over| over.flat_map(|over| over.words.clone()));
+    let with_tasks = sentences.into_iter().zip(tasks);
+    with_tasks.flat_map(|(sentence, tasks)| std::iter::once(sentence).chain(tasks)).collect()
 }
 
 /// Returns what the pairs can show, for each comparison.
@@ -125,12 +123,9 @@ fn details(document: &Document) -> Vec<String> {
 }
 
 /// Returns a sentence for each comparison, with its context as a heading if there are several.
-fn with_context(
-    document: &Document,
-    said: impl Fn(&DifferenceDocument) -> Option<String>,
-) -> Vec<String> {
+fn with_context(document: &Document, said: impl Fn(&Difference) -> Option<String>) -> Vec<String> {
     let headings = Headings::of(&document.axes, document.differences.iter().map(|d| &d.context));
-    let of = |d: &DifferenceDocument| Some(headings.head(&d.context, &said(d)?));
+    let of = |d: &Difference| Some(headings.head(&d.context, &said(d)?));
     document.differences.iter().filter_map(of).collect()
 }
 
@@ -138,7 +133,7 @@ fn with_context(
 mod tests {
     use super::*;
     use crate::extension::Extras;
-    use crate::runs::{ComparisonSnapshot, RunStatus};
+    use crate::runs::{RunStatus, Snapshot};
     use crate::setting::Setting;
     use crate::testing::{example, without_epochs};
 
@@ -160,7 +155,7 @@ mod tests {
         let mut snapshot = example();
         let row = TrivialRow { label: "always 7".into(), at: Setting::default(), value: 0.9 };
         let rows = serde_json::to_value([row]).unwrap();
-        snapshot.extra.insert(TrivialRow::KEY.to_owned(), rows);
+        snapshot.design.extra.insert(TrivialRow::KEY.to_owned(), rows);
         let document = Document::of(&snapshot);
         let text = text(&document);
         let line = text.lines().find(|line| line.starts_with("always 7")).unwrap();
@@ -173,7 +168,7 @@ mod tests {
         crate::extension::example::install();
         let mut snapshot = example();
         snapshot.criterion.primary = "noisy-test-error".to_owned();
-        snapshot.measures.push(Measure {
+        snapshot.design.measures.push(Measure {
             heading: "noisy error".to_owned(),
             column: "noisy_test_error".to_owned(),
             name: "noisy-test-error".to_owned(),
@@ -192,7 +187,7 @@ mod tests {
     }
 
     /// Returns the example with names so long that not all columns fit.
-    fn with_long_names() -> ComparisonSnapshot {
+    fn with_long_names() -> Snapshot {
         let mut snapshot = example();
         for run in &mut snapshot.runs {
             let long = format!("{:x<30}", run.key.setting.text("activation"));
@@ -266,14 +261,14 @@ mod tests {
         let mut snapshot = example();
         let whole = Document::of(&snapshot);
         assert!(!text(&whole).contains("Cut down") && !markdown(&whole).contains("Cut down"));
-        snapshot.cut_down =
+        snapshot.design.cut_down =
             ["2 epochs instead of 20", "600 training examples alone"].map(str::to_owned).to_vec();
         let document = Document::of(&snapshot);
         let said = "Cut down: 2 epochs instead of 20; 600 training examples alone.";
         assert_eq!(text(&document).lines().nth(1), Some(said));
         assert_eq!(markdown(&document).lines().nth(2), Some(said));
         assert!(document.to_json().contains("\"600 training examples alone\""));
-        snapshot.cut_down = vec!["one learning rate instead of three".to_owned(); 4];
+        snapshot.design.cut_down = vec!["one learning rate instead of three".to_owned(); 4];
         let widest = text(&Document::of(&snapshot)).lines().map(|l| l.chars().count()).max();
         assert!(widest <= Some(80));
     }

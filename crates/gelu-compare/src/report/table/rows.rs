@@ -1,8 +1,9 @@
 //! The rows of a table: one per arm and context.
 
 use super::TrivialRow;
+use crate::comparison::Difference;
 use crate::measure::Measure;
-use crate::report::{ArmDocument, DifferenceDocument, Document, MeasuresDocument, SpreadDocument};
+use crate::report::{ArmDocument, Document, MeasuresDocument, SpreadDocument};
 use crate::setting::{Axis, Role, Setting};
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -63,7 +64,7 @@ fn verdict(document: &Document, entry: &ArmDocument) -> String {
     if let Some(over) = &document.criterion.over {
         return at_task(document, entry, &over.axis);
     }
-    let same = |d: &&DifferenceDocument| (&d.arm, &d.context) == (&entry.arm, &entry.context);
+    let same = |d: &&Difference| (&d.arm, &d.context) == (&entry.arm, &entry.context);
     match document.differences.iter().find(same) {
         Some(difference) => difference.finding.verdict.to_string(),
         None if entry.is_baseline => "baseline".to_owned(),
@@ -77,7 +78,7 @@ fn at_task(document: &Document, entry: &ArmDocument, axis: &str) -> String {
     }
     let column = document.axes.iter().find(|other| other.name == axis).map(Axis::column);
     let context = column.map(|column| entry.context.without(column));
-    let same = |d: &&DifferenceDocument| d.arm == entry.arm && Some(&d.context) == context.as_ref();
+    let same = |d: &&Difference| d.arm == entry.arm && Some(&d.context) == context.as_ref();
     let task = column.map_or_else(String::new, |column| entry.context.text(column));
     let over = document.differences.iter().find(same).and_then(|d| d.finding.over.as_ref());
     let effect = over.and_then(|over| over.tasks.iter().find(|effect| effect.task == task));

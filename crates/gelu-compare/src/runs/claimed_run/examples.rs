@@ -2,29 +2,29 @@
 
 use super::ClaimedRun;
 use crate::comparison::plan;
-use crate::program::{Study, StudyRun, example};
+use crate::program::{ProgramRecipe, ProgramSpec, example};
 
-use crate::runs::{Comparison, DataSource, Environment, Experiment, RunFolder, Spec, Watch};
+use crate::runs::{DataSource, Environment, Plan, Recipe, RunFolder, Spec, Watch};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 /// Returns a comparison with two runs of a command.
-pub(crate) fn comparison() -> Comparison<Study> {
-    let mut study = example();
-    study.seeds = 1;
-    Comparison::new(study, DataSource::default(), "", "")
+pub(crate) fn plan() -> Plan<ProgramRecipe> {
+    let mut recipe = example();
+    recipe.seeds = 1;
+    Plan::new(recipe, DataSource::default(), "", "")
 }
 
 /// Returns the specifications of the two runs.
-pub(crate) fn specs() -> Vec<StudyRun> {
-    let comparison = comparison();
-    let keys = plan::grid(&comparison.recipe.design());
-    keys.iter().map(|key| comparison.spec(key).unwrap()).collect()
+pub(crate) fn specs() -> Vec<ProgramSpec> {
+    let plan = plan();
+    let keys = plan::grid(&plan.recipe.design());
+    keys.iter().map(|key| plan.spec(key).unwrap()).collect()
 }
 
 /// Creates the folder of the first run.
-pub(crate) fn folder(parent: &Path) -> (RunFolder, StudyRun) {
+pub(crate) fn folder(parent: &Path) -> (RunFolder, ProgramSpec) {
     let spec = specs().swap_remove(0);
     (RunFolder::create(parent, &spec).unwrap(), spec)
 }

@@ -6,16 +6,16 @@ mod leases;
 use super::claimed_run::examples::{self, specs};
 use super::*;
 use crate::measure::EpochMetrics;
-use crate::program::StudyRun;
+use crate::program::ProgramSpec;
 use std::path::Path;
 use std::time::Duration;
 
 /// Long, because these tests have no workers of other hosts.
 const SILENCE: Duration = Duration::from_secs(600);
 
-type ClaimedRun = super::ClaimedRun<StudyRun>;
+type ClaimedRun = super::ClaimedRun<ProgramSpec>;
 
-fn spec() -> StudyRun {
+fn spec() -> ProgramSpec {
     specs().swap_remove(0)
 }
 

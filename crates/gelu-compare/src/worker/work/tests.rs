@@ -1,8 +1,8 @@
 use super::*;
 use crate::measure::EpochMetrics;
-use crate::program::{Study, StudyRun};
-use crate::runs::examples::{claim, comparison, die_in_session, folder, specs};
-use crate::runs::{Comparison, ComparisonFolder, Environment};
+use crate::program::{ProgramRecipe, ProgramSpec};
+use crate::runs::examples::{claim, die_in_session, folder, plan, specs};
+use crate::runs::{Comparison, Environment, Plan};
 use crate::worker::conclude;
 use std::sync::Mutex;
 
@@ -10,16 +10,16 @@ use std::sync::Mutex;
 struct Notes<'a>(&'a Mutex<Vec<RunKey>>);
 
 impl Trainer for Notes<'_> {
-    type Experiment = Study;
+    type Recipe = ProgramRecipe;
 
-    fn environment(&self, _: &Comparison<Study>, _: usize) -> Environment {
+    fn environment(&self, _: &Plan<ProgramRecipe>, _: usize) -> Environment {
         Environment::of_this_machine()
     }
 
     fn train(
         &mut self,
-        run: &Arc<ClaimedRun<StudyRun>>,
-        _: &Comparison<Study>,
+        run: &Arc<ClaimedRun<ProgramSpec>>,
+        _: &Plan<ProgramRecipe>,
         _: &Environment,
         _: &Control,
     ) -> Result<RunStatus> {
@@ -33,15 +33,15 @@ impl Trainer for Notes<'_> {
 /// Returns the trained runs in order, and the status of each run.
 fn trained(deaths: [usize; 2]) -> (Vec<RunKey>, Vec<RunStatus>) {
     let parent = tempfile::tempdir().unwrap();
-    let (made, _) = ComparisonFolder::create(parent.path(), &comparison(), |_, _| false).unwrap();
+    let (made, _) = Comparison::create(parent.path(), &plan(), |_, _| false).unwrap();
     for (spec, deaths) in specs().iter().zip(deaths) {
         let folder = made.run(spec).unwrap();
         (0..deaths).for_each(|_| die_in_session(&folder, spec, 0, ""));
     }
-    let (reader, notes) = (ComparisonReader::open(parent.path()).unwrap(), Mutex::default());
+    let (reader, notes) = (SnapshotReader::open(parent.path()).unwrap(), Mutex::default());
     let outcome = Worker::new(reader, Notes(&notes), Control::default()).work().unwrap();
     assert_eq!(outcome, Outcome::Done);
-    let status = |spec: &StudyRun| made.run(spec).unwrap().status().unwrap().status;
+    let status = |spec: &ProgramSpec| made.run(spec).unwrap().status().unwrap().status;
     (notes.into_inner().unwrap(), specs().iter().map(status).collect())
 }
 
@@ -53,24 +53,24 @@ struct Together<'a> {
 }
 
 impl Trainer for Together<'_> {
-    type Experiment = Study;
+    type Recipe = ProgramRecipe;
 
-    fn environment(&self, _: &Comparison<Study>, _: usize) -> Environment {
+    fn environment(&self, _: &Plan<ProgramRecipe>, _: usize) -> Environment {
         Environment::of_this_machine()
     }
 
-    fn cohort(&self, _: &StudyRun, _: usize) -> usize {
+    fn cohort(&self, _: &ProgramSpec, _: usize) -> usize {
         self.most
     }
 
-    fn join(&self, _: &StudyRun, _: &StudyRun) -> bool {
+    fn join(&self, _: &ProgramSpec, _: &ProgramSpec) -> bool {
         true
     }
 
     fn train_together(
         &mut self,
-        runs: &[Arc<ClaimedRun<StudyRun>>],
-        comparison: &Comparison<Study>,
+        runs: &[Arc<ClaimedRun<ProgramSpec>>],
+        plan: &Plan<ProgramRecipe>,
         environment: &Environment,
         control: &Control,
     ) -> Vec<Result<RunStatus>> {
@@ -78,18 +78,18 @@ impl Trainer for Together<'_> {
         assert!(!self.panics, "on purpose");
         let keys = Mutex::default();
         let mut alone = Notes(&keys);
-        runs.iter().map(|run| alone.train(run, comparison, environment, control)).collect()
+        runs.iter().map(|run| alone.train(run, plan, environment, control)).collect()
     }
 
     fn train(
         &mut self,
-        run: &Arc<ClaimedRun<StudyRun>>,
-        comparison: &Comparison<Study>,
+        run: &Arc<ClaimedRun<ProgramSpec>>,
+        plan: &Plan<ProgramRecipe>,
         environment: &Environment,
         control: &Control,
     ) -> Result<RunStatus> {
         self.given.lock().unwrap().push(1);
-        Notes(&Mutex::default()).train(run, comparison, environment, control)
+        Notes(&Mutex::default()).train(run, plan, environment, control)
     }
 }
 
@@ -102,17 +102,17 @@ fn trained_together(
     deaths: usize,
 ) -> (Vec<usize>, Vec<u64>) {
     let parent = tempfile::tempdir().unwrap();
-    let mut plan = comparison();
+    let mut plan = plan();
     plan.recipe.seeds = seeds;
-    let (made, _) = ComparisonFolder::create(parent.path(), &plan, |_, _| false).unwrap();
+    let (made, _) = Comparison::create(parent.path(), &plan, |_, _| false).unwrap();
     let folder = made.run(&specs()[0]).unwrap();
     (0..deaths).for_each(|_| die_in_session(&folder, &specs()[0], 0, ""));
     let given = Mutex::default();
     let trainer = Together { given: &given, most, panics };
-    let reader = ComparisonReader::open(parent.path()).unwrap();
+    let reader = SnapshotReader::open(parent.path()).unwrap();
     let outcome = Worker::new(reader, trainer, Control::default()).work().unwrap();
     assert_eq!(outcome, Outcome::Done);
-    let runs = ComparisonReader::<Study>::open(parent.path()).unwrap().snapshot().runs;
+    let runs = SnapshotReader::<ProgramRecipe>::open(parent.path()).unwrap().snapshot().runs;
     assert_eq!(runs.len() as u64, 2 * seeds);
     assert!(runs.iter().all(|run| run.status == RunStatus::Finished), "{runs:?}");
     let cohort = |run: &crate::runs::RunSnapshot| {
@@ -143,7 +143,7 @@ fn a_run_that_processes_have_died_on_is_trained_alone() {
 
 #[test]
 fn runs_that_processes_have_died_on_come_last() {
-    let keys: Vec<RunKey> = specs().iter().map(StudyRun::key).collect();
+    let keys: Vec<RunKey> = specs().iter().map(ProgramSpec::key).collect();
     assert_eq!(trained([0, 0]).0, keys);
     assert_eq!(trained([1, 0]).0, [keys[1].clone(), keys[0].clone()]);
     assert_eq!(trained([1, 2]).0, keys);

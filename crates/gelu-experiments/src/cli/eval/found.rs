@@ -1,12 +1,12 @@
 //! Reads a results folder: its finished runs, the location of their data, and the deciding metric.
 
-use crate::comparison::ComparisonReader;
+use crate::comparison::SnapshotReader;
 use crate::data::{self, DataSet};
-use crate::runs::{ComparisonFolder, RunSpec};
+use crate::runs::{Comparison, RunSpec};
 use crate::{Error, Result};
 use gelu_compare::measure::Criterion;
 use gelu_compare::output::complain;
-use gelu_compare::runs::{Experiment, RunFolder, RunSnapshot, RunStatus};
+use gelu_compare::runs::{Recipe as _, RunFolder, RunSnapshot, RunStatus};
 use gelu_learner::Trained;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub(super) fn finished_runs(folder: &Path) -> Result<Vec<RunFolder>> {
     let runs = match folder.join("run.toml").exists() {
         true => vec![RunFolder::at(folder)],
         false => {
-            let mut reader = ComparisonReader::open_any_version(folder)?;
+            let mut reader = SnapshotReader::open_any_version(folder)?;
             let snapshot = reader.snapshot();
             complain(&gelu_compare::cli::warnings("gelu", &snapshot));
             let of_run = |run: &RunSnapshot| reader.folder().runs().join(&run.folder);
@@ -60,7 +60,7 @@ pub(in crate::cli) fn data_of(
 /// Returns the folder that the comparison's data were read from, if it still exists, or if the data are the user's
 /// own.
 pub(super) fn location(folder: &Path, set: &str) -> Option<PathBuf> {
-    let comparison = ComparisonFolder::open(&comparison_of(folder)).ok()?.comparison().ok()?;
+    let comparison = Comparison::open(&comparison_of(folder)).ok()?.plan().ok()?;
     let is_own = data::own::kinds().iter().any(|kind| kind.name == set);
     comparison.data.location.filter(|place| is_own || place.exists())
 }
@@ -68,7 +68,7 @@ pub(super) fn location(folder: &Path, set: &str) -> Option<PathBuf> {
 /// Returns the criterion of the comparison's verdicts.
 pub(super) fn criterion(folder: &Path) -> Result<Criterion> {
     let comparison = comparison_of(folder);
-    let criterion = ComparisonFolder::open(&comparison)?.comparison()?.recipe.design().criterion();
+    let criterion = Comparison::open(&comparison)?.plan()?.recipe.design().criterion();
     match criterion.primary.as_str() {
         "train-loss" => Err(Error::Usage(format!(
             "{} is decided by the training loss, which is no mean over test examples; there is nothing to keep",

@@ -1,7 +1,7 @@
 //! Saves measurements with a run.
 
 use crate::recipe::NoiseRecipe;
-use crate::runs::{ClaimedRun, Comparison, RunSpec};
+use crate::runs::{ClaimedRun, Plan, RunSpec};
 use crate::training::{Network, Splits, examine};
 use crate::{Error, Result};
 use burn::tensor::Device;
@@ -62,7 +62,7 @@ pub(super) fn keep_outcomes(
 
 /// Returns how long a worker on another host may go without a heartbeat.
 fn silence(run: &RunFolder) -> Duration {
-    Duration::from_secs(Comparison::default_lease(run.path()))
+    Duration::from_secs(Plan::default_lease(run.path()))
 }
 
 fn claim(run: &RunFolder, spec: &RunSpec) -> Result<ClaimedRun> {

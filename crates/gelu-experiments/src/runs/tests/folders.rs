@@ -2,38 +2,37 @@
 
 use super::*;
 use crate::recipe::ComparisonRecipe;
-use gelu_compare::runs::{DataSource, Experiment, HasBegun, RunKey, Stage};
+use gelu_compare::runs::{DataSource, HasBegun, Recipe as _, RunKey, Stage};
 use std::fs;
 use std::path::Path;
 
-fn comparison() -> Comparison {
+fn plan() -> Plan {
     let recipe = Recipe::named("mnist-classifier").unwrap();
     let data = DataSource::new("mnist", Some("somewhere".into()), false, [b"content"]);
-    Comparison::new(recipe, data, "flex", "flex")
+    Plan::new(recipe, data, "flex", "flex")
 }
 
 /// Creates the comparison `there` in a folder, then asks for `asked` in the same folder, and returns the result.
-fn widened(there: &Comparison, asked: &Comparison, has_begun: bool) -> crate::Result<Comparison> {
+fn widened(there: &Plan, asked: &Plan, has_begun: bool) -> crate::Result<Plan> {
     let out = tempfile::tempdir().unwrap();
     let path = out.path();
-    ComparisonFolder::create(path, there, |_, _| false).unwrap();
+    Comparison::create(path, there, |_, _| false).unwrap();
     let begun: HasBegun<Recipe> = if has_begun { |_, _| true } else { |_, _| false };
-    Ok(ComparisonFolder::create(path, asked, begun)?.1)
+    Ok(Comparison::create(path, asked, begun)?.1)
 }
 
-fn refused(path: &Path, change: impl Fn(&mut Comparison)) -> String {
-    let mut asked = comparison();
+fn refused(path: &Path, change: impl Fn(&mut Plan)) -> String {
+    let mut asked = plan();
     change(&mut asked);
-    ComparisonFolder::create(path, &asked, |_, _| false).unwrap_err().to_string()
+    Comparison::create(path, &asked, |_, _| false).unwrap_err().to_string()
 }
 
 #[test]
 fn the_same_comparison_is_joined_and_another_refused() {
     let out = tempfile::tempdir().unwrap();
-    ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
-    let (folder, joined) =
-        ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
-    assert_eq!((&joined, joined.clone()), (&comparison(), folder.comparison().unwrap()));
+    Comparison::create(out.path(), &plan(), |_, _| false).unwrap();
+    let (folder, joined) = Comparison::create(out.path(), &plan(), |_, _| false).unwrap();
+    assert_eq!((&joined, joined.clone()), (&plan(), folder.plan().unwrap()));
     let before = fs::read(folder.file()).unwrap();
     let epochs = refused(out.path(), |c| c.recipe.training.epochs = 7);
     assert!(epochs.contains("training.epochs is 50 there and 7 here"), "{epochs}");
@@ -50,22 +49,22 @@ fn the_same_comparison_is_joined_and_another_refused() {
 #[test]
 fn a_comparison_can_be_widened() {
     let out = tempfile::tempdir().unwrap();
-    ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
-    let mut wider = comparison();
+    Comparison::create(out.path(), &plan(), |_, _| false).unwrap();
+    let mut wider = plan();
     wider.recipe.comparison.seeds += 3;
     wider.recipe.comparison.activations.push(gelu_core::Activation::Silu.into());
     wider.device = "flex:1".to_owned();
-    let (folder, widened) = ComparisonFolder::create(out.path(), &wider, |_, _| false).unwrap();
+    let (folder, widened) = Comparison::create(out.path(), &wider, |_, _| false).unwrap();
     assert_eq!(widened.recipe, wider.recipe);
-    assert_eq!(folder.comparison().unwrap(), widened);
+    assert_eq!(folder.plan().unwrap(), widened);
 }
 
 #[test]
 fn fewer_seeds_are_a_cut_until_a_look_is_taken_after_as_many() {
-    let mut small = comparison();
+    let mut small = plan();
     small.recipe = crate::recipe::Recipe::named("digits").unwrap();
     small.recipe.comparison.seeds = 1;
-    let cuts = |of: &Comparison| -> Vec<String> {
+    let cuts = |of: &Plan| -> Vec<String> {
         let all = of.cut_down(&of.recipe.design()).into_iter();
         all.filter(|cut| cut.contains("seed")).collect()
     };
@@ -79,18 +78,18 @@ fn fewer_seeds_are_a_cut_until_a_look_is_taken_after_as_many() {
 #[test]
 fn seeds_are_a_new_plan_before_the_first_look_and_a_look_of_their_own_after_it() {
     let of = |change: &dyn Fn(&mut ComparisonRecipe)| {
-        let mut asked = comparison();
+        let mut asked = plan();
         asked.recipe.comparison.seeds = 8;
         change(&mut asked.recipe.comparison);
         asked
     };
-    let widen = |there: &Comparison, change: &dyn Fn(&mut ComparisonRecipe), has_begun| {
+    let widen = |there: &Plan, change: &dyn Fn(&mut ComparisonRecipe), has_begun| {
         widened(there, &of(change), has_begun)
     };
     let until = |max_seeds| Some(gelu_compare::measure::UntilDecided { max_seeds });
-    let seeds = |comparison: &Comparison| -> (u64, Vec<u64>) {
-        let added = comparison.added_seeds.iter().map(|added| added.seeds).collect();
-        (comparison.recipe.design().plan().seeds, added)
+    let seeds = |plan: &Plan| -> (u64, Vec<u64>) {
+        let added = plan.added_seeds.iter().map(|added| added.seeds).collect();
+        (plan.recipe.design().schedule().seeds, added)
     };
     let fixed = of(&|_| ());
     let replanned = widen(&fixed, &|r| r.seeds = 20, false).unwrap();
@@ -123,25 +122,25 @@ fn seeds_are_a_new_plan_before_the_first_look_and_a_look_of_their_own_after_it()
 
 #[test]
 fn runs_of_the_recipe_belong_to_it_whatever_their_seed() {
-    let comparison = comparison();
+    let plan = plan();
     let key = RunKey {
         setting: crate::recipe::setting("silu", 0.5, crate::recipe::At::Dropout(0.0)),
         seed: 77,
         stage: Stage::Only,
     };
-    let spec = comparison.spec(&key).unwrap();
-    assert!(comparison.includes(&spec));
+    let spec = plan.spec(&key).unwrap();
+    assert!(plan.includes(&spec));
     let mut other = spec;
     other.training.batch_size += 1;
-    assert!(!comparison.includes(&other));
+    assert!(!plan.includes(&other));
 }
 
 #[test]
 fn folders_that_hold_no_comparison_or_another_version_say_so() {
     let out = tempfile::tempdir().unwrap();
-    let problem = || ComparisonFolder::open(out.path()).unwrap_err().to_string();
+    let problem = || Comparison::open(out.path()).unwrap_err().to_string();
     assert!(problem().contains("no comparison"), "{}", problem());
-    let (folder, _) = ComparisonFolder::create(out.path(), &comparison(), |_, _| false).unwrap();
+    let (folder, _) = Comparison::create(out.path(), &plan(), |_, _| false).unwrap();
     let text = fs::read_to_string(folder.file()).unwrap();
     let with = |version: &str| {
         fs::write(folder.file(), text.replace("version = 3\n", version)).unwrap();

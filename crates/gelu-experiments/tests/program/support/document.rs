@@ -7,7 +7,7 @@
 )]
 
 use gelu_compare::comparison::Verdict;
-use gelu_compare::comparison::statistics::Plan;
+use gelu_compare::comparison::statistics::Schedule;
 use gelu_compare::measure::Reported;
 use gelu_compare::report::Edge;
 use gelu_compare::runs::Stage;
@@ -38,7 +38,8 @@ pub struct Data {
 pub struct Criterion {
     pub alpha: f64,
     pub comparisons: usize,
-    pub plan: Plan,
+    #[serde(rename = "plan")]
+    pub schedule: Schedule,
     #[serde(default)]
     pub added_seeds: Vec<AddedSeeds>,
 }

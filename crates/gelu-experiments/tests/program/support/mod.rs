@@ -9,9 +9,9 @@
 pub mod document;
 
 use gelu_compare::extension::extend;
-use gelu_compare::runs::{ComparisonSnapshot, RunSnapshot};
+use gelu_compare::runs::{RunSnapshot, Snapshot};
 pub use gelu_compare::testing::Outcome;
-use gelu_experiments::comparison::ComparisonReader;
+use gelu_experiments::comparison::SnapshotReader;
 use gelu_learner::networks::{Networks, Outcomes, ReadRun};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,9 +20,9 @@ use std::process::Command;
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gelu");
 
 /// Returns the snapshot of a comparison's folder.
-pub fn snapshot(folder: &Path) -> ComparisonSnapshot {
+pub fn snapshot(folder: &Path) -> Snapshot {
     extend(&[&Networks]);
-    ComparisonReader::open(folder).unwrap().snapshot()
+    SnapshotReader::open(folder).unwrap().snapshot()
 }
 
 /// Returns the outcomes of a run's test examples.

@@ -1,6 +1,6 @@
 use super::{ArmLayers, LayerMeasure, layers};
 use gelu_compare::extension::{BarCell, BarTable, DashboardBars};
-use gelu_compare::runs::ComparisonSnapshot;
+use gelu_compare::runs::Snapshot;
 use gelu_compare::setting::Setting;
 
 /// The measures shown, one after the other.
@@ -13,10 +13,7 @@ const SHOWN: [LayerMeasure; 5] = [
 ];
 
 /// Returns tables of the layers' measures in a context: one row per layer, one column per arm.
-pub(in crate::networks) fn bars(
-    snapshot: &ComparisonSnapshot,
-    context: Option<&Setting>,
-) -> DashboardBars {
+pub(in crate::networks) fn bars(snapshot: &Snapshot, context: Option<&Setting>) -> DashboardBars {
     let all = layers(snapshot);
     let shown: Vec<&ArmLayers> = all.iter().filter(|arm| Some(&arm.context) == context).collect();
     DashboardBars {
@@ -28,7 +25,7 @@ pub(in crate::networks) fn bars(
     }
 }
 
-fn table(snapshot: &ComparisonSnapshot, shown: &[&ArmLayers], measure: LayerMeasure) -> BarTable {
+fn table(snapshot: &Snapshot, shown: &[&ArmLayers], measure: LayerMeasure) -> BarTable {
     let count = shown.iter().map(|arm| arm.layers).max().unwrap_or(0);
     let last = |layer| shown.iter().filter_map(move |arm| arm.last(measure, layer));
     // A share is relative to all units, whatever the largest value is.

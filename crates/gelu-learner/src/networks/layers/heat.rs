@@ -1,6 +1,6 @@
 use super::{ArmLayers, LayerMeasure, layers};
 use gelu_compare::report::{HeatMap, HeatRow, runs_and_data};
-use gelu_compare::runs::ComparisonSnapshot;
+use gelu_compare::runs::Snapshot;
 use gelu_compare::setting::Setting;
 
 /// The name of the files, followed by a number if there are several.
@@ -15,17 +15,20 @@ const ROWS: [(LayerMeasure, bool); 4] = [
 ];
 
 /// Returns one heat map per context, layers × epochs, with the names of their files; empty if no run was probed.
-pub(in crate::networks) fn heat_maps(snapshot: &ComparisonSnapshot) -> Vec<(String, HeatMap)> {
+pub(in crate::networks) fn heat_maps(snapshot: &Snapshot) -> Vec<(String, HeatMap)> {
     let all = layers(snapshot);
     let mut contexts: Vec<&Setting> = all.iter().map(|arm| &arm.context).collect();
     contexts.dedup();
     let several = contexts.len() > 1;
     let map = |(index, context): (usize, &&Setting)| {
         let arms: Vec<&ArmLayers> = all.iter().filter(|arm| arm.context == **context).collect();
-        let at =
-            if several { format!(", {}", context.context(&snapshot.axes)) } else { String::new() };
+        let at = if several {
+            format!(", {}", context.context(&snapshot.design.axes))
+        } else {
+            String::new()
+        };
         let map = HeatMap {
-            title: format!("{}: what the layers do{at}", snapshot.title),
+            title: format!("{}: what the layers do{at}", snapshot.design.title),
             caption: format!(
                 "across: epochs; down: layers from input to output; {}",
                 runs_and_data(snapshot)

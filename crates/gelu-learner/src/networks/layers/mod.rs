@@ -18,7 +18,7 @@ pub(super) use table::{cells, csv};
 /// Returns an example with three probed layers. The share of dead ReLU units grows by a tenth per layer and by a
 /// hundredth per seed.
 #[cfg(test)]
-fn probed() -> gelu_compare::runs::ComparisonSnapshot {
+fn probed() -> gelu_compare::runs::Snapshot {
     let mut snapshot = gelu_compare::testing::example();
     for run in &mut snapshot.runs {
         let dies = run.key.setting.text("activation") == "relu";

@@ -1,6 +1,6 @@
 use super::{ArmLayers, LayerMeasure, layers};
 use gelu_compare::comparison::Headings;
-use gelu_compare::runs::ComparisonSnapshot;
+use gelu_compare::runs::Snapshot;
 use std::ops::RangeInclusive;
 
 /// The share of dead units from which a sentence mentions them.
@@ -13,9 +13,9 @@ const APART: f64 = 10.0;
 
 /// Returns one sentence per conspicuous finding after the last epoch: dead units, outputs along one direction,
 /// gradients that vanish or explode between layers.
-pub(in crate::networks) fn sentences(snapshot: &ComparisonSnapshot) -> Vec<String> {
+pub(in crate::networks) fn sentences(snapshot: &Snapshot) -> Vec<String> {
     let all = layers(snapshot);
-    let headings = Headings::of(&snapshot.axes, all.iter().map(|arm| &arm.context));
+    let headings = Headings::of(&snapshot.design.axes, all.iter().map(|arm| &arm.context));
     let said = |arm: &ArmLayers| {
         let label = snapshot.label(&arm.arm);
         let said = dead(arm, &label).into_iter().chain(narrow(arm, &label));

@@ -2,7 +2,7 @@ use super::LayerMeasure;
 use gelu_compare::comparison::statistics::Mean;
 use gelu_compare::comparison::{best_groups, reported_epoch, sides};
 use gelu_compare::measure::Measure;
-use gelu_compare::runs::{ComparisonSnapshot, RunSnapshot, RunStatus};
+use gelu_compare::runs::{RunSnapshot, RunStatus, Snapshot};
 use gelu_compare::setting::Setting;
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub struct LayerDifference {
 }
 
 /// Returns the measures of the layers: contexts ascending, arms in their declared order. Empty if no run was probed.
-pub fn layers(snapshot: &ComparisonSnapshot) -> Vec<ArmLayers> {
+pub fn layers(snapshot: &Snapshot) -> Vec<ArmLayers> {
     let count = count(snapshot);
     if count == 0 {
         return Vec::new();
@@ -102,7 +102,7 @@ pub fn layers(snapshot: &ComparisonSnapshot) -> Vec<ArmLayers> {
 }
 
 /// Returns the differences between every arm's layers and the baseline's, in the order of [`layers`].
-pub fn layer_differences(snapshot: &ComparisonSnapshot) -> Vec<LayerDifference> {
+pub fn layer_differences(snapshot: &Snapshot) -> Vec<LayerDifference> {
     let count = count(snapshot);
     let best = best_groups(snapshot);
     let mut found = Vec::new();
@@ -130,7 +130,7 @@ pub fn layer_differences(snapshot: &ComparisonSnapshot) -> Vec<LayerDifference> 
 }
 
 /// Returns the number of probed layers.
-fn count(snapshot: &ComparisonSnapshot) -> usize {
+fn count(snapshot: &Snapshot) -> usize {
     let columns = snapshot.columns();
     let layers = columns.iter().filter_map(|column| LayerMeasure::of_column(column));
     layers.map(|(layer, _)| layer).max().unwrap_or(0)

@@ -1,6 +1,6 @@
 use super::{ArmLayers, LayerMeasure, layer_differences, layers};
 use gelu_compare::comparison::ALPHA;
-use gelu_compare::runs::ComparisonSnapshot;
+use gelu_compare::runs::Snapshot;
 use gelu_compare::setting::Setting;
 
 /// The measures in the report's table; the CSV file has all.
@@ -14,9 +14,7 @@ const SHOWN: [LayerMeasure; 5] = [
 
 /// Returns the header and the rows of a table: one row per layer, context and measure, with the median of each arm
 /// after the last epoch, followed by the difference from the baseline with its interval. `None` if no run was probed.
-pub(in crate::networks) fn cells(
-    snapshot: &ComparisonSnapshot,
-) -> Option<(Vec<String>, Vec<Vec<String>>)> {
+pub(in crate::networks) fn cells(snapshot: &Snapshot) -> Option<(Vec<String>, Vec<Vec<String>>)> {
     let (all, differences) = (layers(snapshot), layer_differences(snapshot));
     let arms = snapshot.arms();
     let count = all.iter().map(|arm| arm.layers).max()?;
@@ -26,8 +24,11 @@ pub(in crate::networks) fn cells(
     let mut rows = Vec::new();
     for measure in SHOWN {
         for context in &contexts {
-            let several =
-                if contexts.len() > 1 { context.context(&snapshot.axes) } else { String::new() };
+            let several = if contexts.len() > 1 {
+                context.context(&snapshot.design.axes)
+            } else {
+                String::new()
+            };
             let heading =
                 [measure.heading(), &several].join(if several.is_empty() { "" } else { ", " });
             rows.push(std::iter::once(heading).chain(arms.iter().map(|_| String::new())).collect());
@@ -58,7 +59,7 @@ pub(in crate::networks) fn cells(
 
 /// Returns every measure of every layer as tidy CSV: the median over runs after the last epoch, and the mean
 /// difference from the baseline at the reported epoch, with its interval. `None` if no run was probed.
-pub(in crate::networks) fn csv(snapshot: &ComparisonSnapshot) -> Option<Vec<u8>> {
+pub(in crate::networks) fn csv(snapshot: &Snapshot) -> Option<Vec<u8>> {
     let (all, differences) = (layers(snapshot), layer_differences(snapshot));
     if all.is_empty() {
         return None;
@@ -68,9 +69,9 @@ pub(in crate::networks) fn csv(snapshot: &ComparisonSnapshot) -> Option<Vec<u8>>
         let settings = [&arm.arm, &arm.context, &arm.tuned];
         let value =
             |name: &str| settings.into_iter().find_map(|setting| setting.get(name)).cloned();
-        snapshot.axes.iter().map(|axis| value(&axis.name)).collect()
+        snapshot.design.axes.iter().map(|axis| value(&axis.name)).collect()
     };
-    let header = snapshot.axes.iter().map(|axis| axis.column()).chain([
+    let header = snapshot.design.axes.iter().map(|axis| axis.column()).chain([
         "layer",
         "measure",
         "runs",

@@ -1,4 +1,4 @@
-use super::plan::Plan;
+use super::schedule::Schedule;
 use super::sequence::Sequence;
 use super::strikes::{Patterns, Sides};
 
@@ -7,19 +7,19 @@ use super::strikes::{Patterns, Sides};
 pub(in super::super) struct Improvement {
     /// The gains: b − a.
     gains: Sequence,
-    plan: Plan,
+    schedule: Schedule,
     level: f64,
 }
 
 impl Improvement {
-    pub(in super::super) fn new(pairs: &[[f64; 2]], plan: Plan, level: f64) -> Self {
-        Self { gains: Sequence::new(pairs).shifted(0.0, -1.0), plan, level }
+    pub(in super::super) fn new(pairs: &[[f64; 2]], schedule: Schedule, level: f64) -> Self {
+        Self { gains: Sequence::new(pairs).shifted(0.0, -1.0), schedule, level }
     }
 
     /// Returns the number of pairs, of the first `n`, after which an improvement is shown.
     pub(in super::super) fn shown_after(&self, n: usize) -> Option<usize> {
         let gains = self.gains.up_to(n);
-        Patterns::new(self.level, n).struck_after(&gains, self.plan, self.level, Sides::One)
+        Patterns::new(self.level, n).struck_after(&gains, self.schedule, self.level, Sides::One)
     }
 
     /// Returns mean·√n/s of the first `n` gains, or Σr/√Σr² of their signed ranks if a run diverged. Returns `None`

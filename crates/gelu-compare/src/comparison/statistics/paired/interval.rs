@@ -25,7 +25,7 @@ enum Ends {
 
 impl PairedTest {
     /// Returns all θ for which d − θ would not have been struck by now. Returns `None` with a diverged run, before
-    /// the last seed of a fixed plan, if what was shown has lapsed, and if the seeds rule out nothing.
+    /// the last seed of a fixed schedule, if what was shown has lapsed, and if the seeds rule out nothing.
     pub fn interval(&self) -> Option<Interval> {
         let n = self.sequence.len();
         let standing = self.standing();
@@ -36,8 +36,8 @@ impl PairedTest {
             Some(Decision::Same) => Ends::Same,
             _ => Ends::Difference,
         };
-        let level = self.level * self.plan.spent(n as u64);
-        let [low, high] = match self.plan.is_counted() && n as u64 == self.plan.seeds {
+        let level = self.level * self.schedule.spent(n as u64);
+        let [low, high] = match self.schedule.is_counted() && n as u64 == self.schedule.seeds {
             true => {
                 let struck = (level * 2f64.powi(n as i32)).floor() as usize;
                 let rank = if matches!(ends, Ends::Same) { struck } else { struck / 2 };
@@ -63,7 +63,7 @@ impl PairedTest {
             return None;
         }
         let [low, high] = self.inverted(Ends::Same)?.map(|end| end / self.sequence.scale);
-        let level = 1.0 - 2.0 * self.level * self.plan.spent(n as u64);
+        let level = 1.0 - 2.0 * self.level * self.schedule.spent(n as u64);
         (low > f64::NEG_INFINITY || high < f64::INFINITY).then_some(Interval { low, high, level })
     }
 

@@ -1,20 +1,20 @@
 //! The paired test: which of two settings scores lower, from the differences of their runs seed by seed.
 //!
 //! Under the hypothesis that the differences are symmetric about 0, every sign pattern of their sizes is as likely as
-//! the observed one. The test strikes patterns out, those with the largest sums first, as many as a [`Plan`] allows.
+//! the observed one. The test strikes patterns out, those with the largest sums first, as many as a [`Schedule`] allows.
 //! A difference is shown once the observed pattern is struck.
 
 mod counted;
 mod improvement;
 mod interval;
-mod plan;
+mod schedule;
 mod sequence;
 mod strikes;
 mod tested;
 
 pub(super) use improvement::Improvement;
 pub use interval::Interval;
-pub use plan::{Plan, fewest_seeds};
+pub use schedule::{Schedule, fewest_seeds};
 pub use tested::{Tested, tested};
 
 use sequence::Sequence;
@@ -55,7 +55,7 @@ impl Standing {
 pub struct PairedTest {
     sequence: Sequence,
     patterns: Patterns,
-    plan: Plan,
+    schedule: Schedule,
     level: f64,
     negligible: f64,
 }
@@ -63,11 +63,11 @@ pub struct PairedTest {
 impl PairedTest {
     /// Creates a test at `level` of pairs `[a, b]` in the order of their seeds. Lower is better, and +∞ is a run that
     /// diverged. If `negligible` (δ) is 0, nothing is called the same.
-    pub fn new(pairs: &[[f64; 2]], plan: Plan, level: f64, negligible: f64) -> Self {
+    pub fn new(pairs: &[[f64; 2]], schedule: Schedule, level: f64, negligible: f64) -> Self {
         let sequence = Sequence::new(pairs);
-        let counts = plan.is_counted() && pairs.len() as u64 <= plan.seeds;
+        let counts = schedule.is_counted() && pairs.len() as u64 <= schedule.seeds;
         let patterns = Patterns::new(level, if counts { 0 } else { pairs.len() });
-        Self { patterns, plan, level, negligible: negligible * sequence.scale, sequence }
+        Self { patterns, schedule, level, negligible: negligible * sequence.scale, sequence }
     }
 
     /// Returns what the pairs show.
@@ -92,14 +92,14 @@ impl PairedTest {
     }
 
     /// Returns the level at which the observed pattern would just be struck. Returns `None` before the last seed of a
-    /// fixed plan, and if what was shown has lapsed.
+    /// fixed schedule, and if what was shown has lapsed.
     pub fn p(&self) -> Option<f64> {
         let n = self.sequence.len();
         if n == 0 || !self.may_decide() || self.standing().has_lapsed() {
             return None;
         }
-        if !self.plan.until_decided && n as u64 == self.plan.seeds {
-            return Some(match self.plan.is_counted() {
+        if !self.schedule.until_decided && n as u64 == self.schedule.seeds {
+            return Some(match self.schedule.is_counted() {
                 true => counted::share(&self.sequence, n, Sides::Two),
                 false => {
                     let sums = self.patterns.sums(&self.sequence);
@@ -133,7 +133,7 @@ impl PairedTest {
 
     /// Returns whether the seeds so far may decide anything.
     fn may_decide(&self) -> bool {
-        self.plan.spent(self.sequence.len() as u64) > 0.0
+        self.schedule.spent(self.sequence.len() as u64) > 0.0
     }
 
     /// Returns δ − d and δ + d. Both have to be shown to be above 0 for *same*.
@@ -153,9 +153,9 @@ impl PairedTest {
 
     /// Returns the number of seeds after which the observed pattern of a sequence is struck at `level`.
     fn first(&self, sequence: &Sequence, level: f64, sides: Sides) -> Option<usize> {
-        let (n, planned) = (sequence.len(), self.plan.seeds as usize);
-        let beyond = || self.patterns.struck_after(sequence, self.plan, level, sides);
-        if !self.plan.is_counted() {
+        let (n, planned) = (sequence.len(), self.schedule.seeds as usize);
+        let beyond = || self.patterns.struck_after(sequence, self.schedule, level, sides);
+        if !self.schedule.is_counted() {
             return beyond();
         }
         match n >= planned && planned > 0 && is_struck(sequence, planned, level, sides) {
@@ -177,7 +177,7 @@ fn is_struck(sequence: &Sequence, n: usize, level: f64, sides: Sides) -> bool {
 /// large in size as the observed one.
 pub(crate) fn exact_p(differences: &[f64]) -> Option<f64> {
     let pairs: Vec<[f64; 2]> = differences.iter().map(|&d| pair(d)).collect();
-    PairedTest::new(&pairs, Plan::fixed(pairs.len() as u64), 0.05, 0.0).p()
+    PairedTest::new(&pairs, Schedule::fixed(pairs.len() as u64), 0.05, 0.0).p()
 }
 
 /// Returns the two-sided p of the signed ranks of the differences (Wilcoxon 1945).

@@ -1,6 +1,6 @@
 //! Strikes out sign patterns, seed by seed.
 
-use super::plan::{Plan, beginnings};
+use super::schedule::{Schedule, beginnings};
 use super::sequence::Sequence;
 use std::cmp::Ordering;
 
@@ -60,14 +60,14 @@ impl Patterns {
     pub(super) fn struck_after(
         &self,
         sequence: &Sequence,
-        plan: Plan,
+        schedule: Schedule,
         level: f64,
         sides: Sides,
     ) -> Option<usize> {
         let mut sums = Sums::new(self);
         (1..=sequence.len()).find(|&n| {
             sums.go_on(sequence, n);
-            let allowed = (level * plan.spent(n as u64) * sums.values.len() as f64).floor();
+            let allowed = (level * schedule.spent(n as u64) * sums.values.len() as f64).floor();
             sums.strike(allowed as usize, sequence.tolerance(n), sides)
         })
     }
@@ -242,17 +242,19 @@ mod tests {
     fn nothing_is_struck_before_the_level_allows_a_whole_group() {
         let ahead = |n: usize| Sequence::new(&vec![[0.0, 1.0]; n]);
         let patterns = Patterns::new(0.05, 10);
-        let after = |level, n, plan| patterns.struck_after(&ahead(n), plan, level, Sides::Two);
+        let after =
+            |level, n, schedule| patterns.struck_after(&ahead(n), schedule, level, Sides::Two);
         // Two of 2^n patterns have the largest sum: 2/2^7 is no more than 0.05 · (7/10)^2.
-        assert_eq!(after(0.05, 10, Plan::until_decided(10)), Some(7));
-        assert_eq!(after(0.05, 6, Plan::until_decided(10)), None);
-        assert_eq!(after(0.05, 8, Plan::fixed(8)), Some(8));
+        assert_eq!(after(0.05, 10, Schedule::until_decided(10)), Some(7));
+        assert_eq!(after(0.05, 6, Schedule::until_decided(10)), None);
+        assert_eq!(after(0.05, 8, Schedule::fixed(8)), Some(8));
     }
 
     #[test]
     fn a_sum_of_zero_is_never_struck() {
         let level = Sequence::new(&[[1.0, 2.0], [2.0, 1.0]].repeat(5));
-        let struck = Patterns::new(0.05, 10).struck_after(&level, Plan::fixed(10), 1.0, Sides::Two);
+        let struck =
+            Patterns::new(0.05, 10).struck_after(&level, Schedule::fixed(10), 1.0, Sides::Two);
         assert_eq!(struck, None);
     }
 }

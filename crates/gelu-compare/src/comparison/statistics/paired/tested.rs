@@ -1,5 +1,5 @@
 use super::super::memory::Memory;
-use super::{Interval, PairedTest, Plan, Standing};
+use super::{Interval, PairedTest, Schedule, Standing};
 
 static BEFORE: Memory<Tested> = Memory::new();
 
@@ -16,12 +16,12 @@ pub struct Tested {
 
 /// Tests pairs as [`PairedTest`] does. Stores the results and returns them again for the same numbers, because a
 /// dashboard asks once per second.
-pub fn tested(pairs: &[[f64; 2]], plan: Plan, level: f64, negligible: f64) -> Tested {
-    let flag = f64::from(u8::from(plan.until_decided));
+pub fn tested(pairs: &[[f64; 2]], schedule: Schedule, level: f64, negligible: f64) -> Tested {
+    let flag = f64::from(u8::from(schedule.until_decided));
     let mut numbers = pairs.as_flattened().to_vec();
-    numbers.extend([plan.seeds as f64, flag, level, negligible]);
+    numbers.extend([schedule.seeds as f64, flag, level, negligible]);
     BEFORE.recall(&numbers, || {
-        let test = PairedTest::new(pairs, plan, level, negligible);
+        let test = PairedTest::new(pairs, schedule, level, negligible);
         Tested { standing: test.standing(), interval: test.interval(), p: test.p() }
     })
 }

@@ -1,16 +1,16 @@
-//! Implements [`Experiment`] for studies.
+//! Implements [`Recipe`] for recipes of programs.
 
-use super::Study;
+use super::ProgramRecipe;
 use crate::Result;
 use crate::measure::{Measure, Reported};
 use crate::program::Files;
-use crate::program::study_run::{BestBy, StudyRun};
-use crate::runs::{DataAndBackend, Design, Experiment, RunKey, Spec};
+use crate::program::spec::{BestBy, ProgramSpec};
+use crate::runs::{DataAndBackend, Design, Recipe, RunKey, Spec};
 use crate::setting::{Role, Setting, Value};
 use std::time::Duration;
 
-impl Experiment for Study {
-    type Spec = StudyRun;
+impl Recipe for ProgramRecipe {
+    type Spec = ProgramSpec;
 
     fn validate(&self) -> Result<()> {
         self.check()
@@ -46,10 +46,10 @@ impl Experiment for Study {
         design
     }
 
-    fn spec(&self, _: &DataAndBackend<'_>, key: &RunKey) -> Option<StudyRun> {
+    fn spec(&self, _: &DataAndBackend<'_>, key: &RunKey) -> Option<ProgramSpec> {
         let complete = self.axes.iter().all(|axis| key.setting.get(&axis.name).is_some());
-        complete.then(|| StudyRun {
-            version: StudyRun::VERSION,
+        complete.then(|| ProgramSpec {
+            version: ProgramSpec::VERSION,
             experiment: self.name.clone(),
             command: self.command.clone(),
             read: self.read.clone(),
@@ -148,13 +148,13 @@ impl Experiment for Study {
 
     fn program(&self) -> String {
         match self.has_commands() {
-            true => StudyRun::TOOL.to_owned(),
+            true => ProgramSpec::TOOL.to_owned(),
             false => self.name.clone(),
         }
     }
 }
 
-impl Study {
+impl ProgramRecipe {
     /// Returns the files on which a run depends.
     pub(in crate::program) fn files(&self, setting: &Setting, seed: u64) -> Files {
         let Some(contents) = &self.contents else { return Files::new() };
@@ -180,9 +180,9 @@ mod tests {
     fn numbers_of_a_folder_are_what_was_typed_in_another_way() {
         let of = |values: &[&str]| {
             let typed = values.iter().map(|text| text.parse::<Value>().unwrap());
-            let mut study = example();
-            study.axis(Axis::new("width", Role::Compared, typed));
-            study
+            let mut recipe = example();
+            recipe.axis(Axis::new("width", Role::Compared, typed));
+            recipe
         };
         let there = of(&["1000", "0.001", "x"]);
         assert_eq!(of(&["1e3", "1e-3", "x"]).written_as(&there), there);

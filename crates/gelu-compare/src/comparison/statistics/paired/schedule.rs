@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 /// The maximum number of seeds with which a comparison counts all sign patterns.
 const COUNTED: usize = 24;
 
-/// The number of seeds of a comparison, and the moments at which it may be decided. A plan is fixed before the first
+/// The number of seeds of a comparison, and the moments at which it may be decided. It is fixed before the first
 /// run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Plan {
+pub struct Schedule {
     /// N: the planned number of seeds, or the largest number if the comparison continues until it is decided.
     pub seeds: u64,
     /// Whether the comparison may be decided after every seed. Otherwise it is decided once, after all seeds.
     pub until_decided: bool,
 }
 
-impl Plan {
-    /// Creates a plan that decides once, after `seeds` seeds.
+impl Schedule {
+    /// Creates a schedule that decides once, after `seeds` seeds.
     pub const fn fixed(seeds: u64) -> Self {
         Self { seeds, until_decided: false }
     }
 
-    /// Creates a plan that decides as soon as the seeds show a difference, after `seeds` seeds at the latest.
+    /// Creates a schedule that decides as soon as the seeds show a difference, after `seeds` seeds at the latest.
     pub const fn until_decided(seeds: u64) -> Self {
         Self { seeds, until_decided: true }
     }
@@ -43,7 +43,7 @@ impl Plan {
     }
 
     /// Returns the smallest number of first seeds that may decide *better* or *worse* at `level`; all seeds of a
-    /// fixed plan.
+    /// fixed schedule.
     pub fn first(&self, level: f64) -> u64 {
         let two = |n: &u64| level * self.spent(*n) * 2f64.powi(*n as i32) >= 2.0;
         match self.until_decided {
@@ -75,8 +75,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_is_spent_as_the_plan_says() {
-        let (fixed, open) = (Plan::fixed(8), Plan::until_decided(20));
+    fn a_level_is_spent_as_the_schedule_says() {
+        let (fixed, open) = (Schedule::fixed(8), Schedule::until_decided(20));
         assert_eq!([4, 7, 8].map(|n| fixed.spent(n)), [0.0, 0.0, 1.0]);
         assert_eq!([5, 10, 20].map(|n| open.spent(n)), [0.0625, 0.25, 1.0]);
         assert_eq!((fixed.spent(16), open.spent(40)), (1.25, 1.25));
@@ -85,16 +85,21 @@ mod tests {
 
     #[test]
     fn the_first_seeds_are_those_that_can_decide() {
-        let open = Plan::until_decided(20);
+        let open = Schedule::until_decided(20);
         assert_eq!([0.05, 0.05 / 3.0, 0.05 / 20.0].map(|level| open.first(level)), [8, 10, 12]);
-        assert_eq!((Plan::fixed(20).first(0.05), Plan::until_decided(6).first(0.05)), (20, 6));
+        assert_eq!(
+            (Schedule::fixed(20).first(0.05), Schedule::until_decided(6).first(0.05)),
+            (20, 6)
+        );
     }
 
     #[test]
     fn few_seeds_decide_few_comparisons() {
         assert_eq!((fewest_seeds(0.05), fewest_seeds(0.05 / 7.0)), (6, 9));
-        assert!(!Plan::fixed(8).can_decide(0.05 / 7.0) && Plan::fixed(9).can_decide(0.05 / 7.0));
-        assert!(Plan::until_decided(6).can_decide(0.05));
+        assert!(
+            !Schedule::fixed(8).can_decide(0.05 / 7.0) && Schedule::fixed(9).can_decide(0.05 / 7.0)
+        );
+        assert!(Schedule::until_decided(6).can_decide(0.05));
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Studies: what a program is asked to compare.
+//! Recipes of programs: what a program is asked to compare.
 
+mod as_recipe;
 mod baseline;
-mod experiment;
 mod validate;
 
 use super::{Contents, Pattern};
@@ -11,11 +11,11 @@ use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// A comparison of a program at several settings. The program is a command, or a loop in your own program.
+/// The recipe of a program at several settings. The program is a command, or a loop in your own program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Study {
-    /// The study's name.
+pub struct ProgramRecipe {
+    /// The recipe's name.
     pub name: String,
     /// The command with `{axis}` and `{seed}` in its words. Absent if the program contains the loop itself, and if
     /// commands are compared with each other.
@@ -88,11 +88,11 @@ pub struct Study {
     pub contents: Option<Contents>,
 }
 
-impl Study {
+impl ProgramRecipe {
     /// The name of the axis whose values are the compared commands.
     pub const COMMAND: &'static str = "command";
 
-    /// Creates a study with 8 seeds and no axes.
+    /// Creates a recipe with 8 seeds and no axes.
     pub fn new(name: &str, primary: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -188,9 +188,9 @@ impl Study {
 }
 
 #[cfg(test)]
-pub(crate) fn example() -> Study {
-    let mut study = Study::new("train", "test_error");
-    study.command = Some("./train --width {width} --seed {seed}".to_owned());
-    study.axis(Axis::new("width", crate::setting::Role::Compared, [16, 32]));
-    study
+pub(crate) fn example() -> ProgramRecipe {
+    let mut recipe = ProgramRecipe::new("train", "test_error");
+    recipe.command = Some("./train --width {width} --seed {seed}".to_owned());
+    recipe.axis(Axis::new("width", crate::setting::Role::Compared, [16, 32]));
+    recipe
 }

@@ -1,11 +1,11 @@
 //! The baseline: the arm with which every other arm is compared.
 
-use super::Study;
+use super::ProgramRecipe;
 use crate::setting::{Axis, Role, Setting, Value};
 use crate::suggestion::did_you_mean;
 use crate::{Error, Result};
 
-impl Study {
+impl ProgramRecipe {
     /// Returns the baseline that was named, or `None` if none was.
     ///
     /// # Errors
@@ -81,20 +81,20 @@ mod tests {
 
     #[test]
     fn a_mistyped_baseline_is_answered_with_what_was_meant() {
-        let mut study = example();
-        study.axis(Axis::new("activation", Role::Compared, ["gelu", "relu"]));
-        let said = |study: &mut Study, baseline: &str| {
-            study.baseline = Some(baseline.to_owned());
-            study.baseline().unwrap_err().to_string()
+        let mut recipe = example();
+        recipe.axis(Axis::new("activation", Role::Compared, ["gelu", "relu"]));
+        let said = |recipe: &mut ProgramRecipe, baseline: &str| {
+            recipe.baseline = Some(baseline.to_owned());
+            recipe.baseline().unwrap_err().to_string()
         };
-        let both = said(&mut study, "activation=rleu,width=16");
+        let both = said(&mut recipe, "activation=rleu,width=16");
         let expected = "width is one of 16, 32; activation is one of gelu, relu; \
                         did you mean `activation=relu`?";
         assert!(both.ends_with(expected), "{both}");
-        study.axes.retain(|axis| axis.name == "activation");
-        let one = said(&mut study, "rleu");
+        recipe.axes.retain(|axis| axis.name == "activation");
+        let one = said(&mut recipe, "rleu");
         assert!(one.ends_with("activation is one of gelu, relu; did you mean `relu`?"), "{one}");
-        let far = said(&mut study, "softplus");
+        let far = said(&mut recipe, "softplus");
         assert!(far.ends_with("activation is one of gelu, relu"), "{far}");
     }
 }

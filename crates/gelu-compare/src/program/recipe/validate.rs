@@ -1,6 +1,6 @@
-//! Checks of studies.
+//! Checks of recipes of programs.
 
-use super::Study;
+use super::ProgramRecipe;
 use crate::comparison::statistics::session;
 use crate::measure::NoWorse;
 use crate::names::{check_file_name, check_line};
@@ -11,8 +11,8 @@ use crate::{Error, Result};
 /// The limit for the number of runs in a comparison.
 const MOST_RUNS: u128 = 1_000_000;
 
-impl Study {
-    /// Checks that a study can be carried out and judged.
+impl ProgramRecipe {
+    /// Checks that a recipe can be carried out and judged.
     pub(super) fn check(&self) -> Result<()> {
         let refuse = |problem: String| Err(Error::Usage(problem));
         check_file_name("the name", &self.name)?;

@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// The description of what is compared, as a comparison's folder stores it: enough to repeat the comparison.
-pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned + 'static {
+/// What is trained and what varies, as the plan stores it: enough to repeat the comparison.
+pub trait Recipe: Clone + Debug + PartialEq + Serialize + DeserializeOwned + 'static {
     /// The specification of one of the runs.
     type Spec: Spec;
 
@@ -17,23 +17,23 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     /// Returns [`Error::Usage`](crate::Error::Usage), which names the value and its requirements.
     fn validate(&self) -> Result<()>;
 
-    /// Returns what the experiment compares, and how it is decided.
+    /// Returns what the recipe compares, and how it is decided.
     fn design(&self) -> Design;
 
     /// Returns the specification of a run, or `None` if this program cannot have such a run.
     fn spec(&self, with: &DataAndBackend<'_>, key: &RunKey) -> Option<Self::Spec>;
 
-    /// Returns whether a run on disk belongs to this experiment, assuming that the run is of this version.
+    /// Returns whether a run on disk belongs to this recipe, assuming that the run is of this version.
     fn includes(&self, with: &DataAndBackend<'_>, spec: &Self::Spec) -> bool {
         self.spec(with, &spec.key()).as_ref() == Some(spec)
     }
 
-    /// Returns this experiment with the parts that may be extended taken from `other`: the values of axes, the seeds,
+    /// Returns this recipe with the parts that may be extended taken from `other`: the values of axes, the seeds,
     /// and the baseline.
     #[must_use]
     fn with_grid_of(&self, other: &Self) -> Self;
 
-    /// Returns this experiment as `other` writes it. Lists, above all of axes, get the order of `other`, because the
+    /// Returns this recipe as `other` writes it. Lists, above all of axes, get the order of `other`, because the
     /// order of flags makes no other comparison. Numbers get the spelling of `other`, because earlier versions stored
     /// `lr=1e-3` as 0.001.
     #[must_use]
@@ -41,11 +41,11 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
         self.clone()
     }
 
-    /// Returns this experiment with the planned seeds of `other`.
+    /// Returns this recipe with the planned seeds of `other`.
     #[must_use]
     fn with_seeds_of(&self, other: &Self) -> Self;
 
-    /// Returns this experiment with the deciding measures of another. Other differences remain.
+    /// Returns this recipe with the deciding measures of another. Other differences remain.
     #[must_use]
     fn with_measures_of(&self, _: &Self) -> Self {
         self.clone()
@@ -56,16 +56,16 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
         Duration::from_secs(2)
     }
 
-    /// Returns whether the experiment shares no comparison with `_there`, because programs have changed that both
+    /// Returns whether the recipe shares no comparison with `_there`, because programs have changed that both
     /// contain. Then neither the earlier plan nor earlier checks of results count for it.
     fn begins_anew(&self, _there: &Self) -> bool {
         false
     }
 
-    /// Returns the command that carries out the experiment, or `None` if no single line can.
+    /// Returns the command that carries out the recipe, or `None` if no single line can.
     fn command(&self) -> Option<String>;
 
-    /// Returns whether the experiment's program can carry it out from a file.
+    /// Returns whether the recipe's program can carry it out from a file.
     fn takes_file(&self) -> bool {
         true
     }
@@ -75,7 +75,7 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
         Self::Spec::TOOL.to_owned()
     }
 
-    /// Returns this experiment with the description from the comparison's folder, for experiments that are only known
+    /// Returns this recipe with the description from the comparison's folder, for experiments that are only known
     /// by it.
     #[must_use]
     fn described(self, _: Option<Description>) -> Self {
@@ -88,7 +88,7 @@ pub trait Experiment: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     }
 }
 
-/// The backend and the data on which the runs of an experiment depend.
+/// The backend and the data on which the runs of a recipe depend.
 #[derive(Clone, Copy, Debug)]
 pub struct DataAndBackend<'a> {
     /// The name of the backend. Results of two backends differ in their last digits.

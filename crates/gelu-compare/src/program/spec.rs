@@ -6,12 +6,12 @@ use crate::runs::{RunKey, Spec, Stage};
 use crate::setting::{Setting, Value};
 use serde::{Deserialize, Serialize};
 
-/// The specification of a run of a [`Study`](super::Study).
+/// The specification of a run of a [`ProgramRecipe`](super::ProgramRecipe).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct StudyRun {
+pub struct ProgramSpec {
     pub(super) version: u32,
-    /// The name of the study.
+    /// The name of the recipe.
     pub experiment: String,
     /// The command. Absent if commands are compared with each other, and if the program contains the loop itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub struct StudyRun {
     pub files: Files,
 }
 
-impl StudyRun {
+impl ProgramSpec {
     /// Returns the words of the run's command.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ pub(super) struct BestBy {
     pub(super) direction: Direction,
 }
 
-impl Spec for StudyRun {
+impl Spec for ProgramSpec {
     const VERSION: u32 = 1;
     const TOOL: &'static str = "gelu-compare";
 
@@ -123,7 +123,7 @@ mod tests {
         let reported = |direction| {
             let best_by = BestBy { measure: "x".to_owned(), direction };
             let spec = crate::runs::examples::specs().swap_remove(0);
-            let spec = StudyRun { best_by: Some(best_by), ..spec };
+            let spec = ProgramSpec { best_by: Some(best_by), ..spec };
             spec.reported_epoch(&epochs).map(|epoch| epoch.epoch)
         };
         assert_eq!(reported(Direction::Higher), Some(2));
