@@ -19,7 +19,7 @@ impl<R: Recipe> AnyReader<R> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Comparison::comparison`].
+    /// Returns the errors of [`Comparison::plan`].
     pub fn open(path: &Path) -> Result<Self> {
         match Comparison::<R>::is_foreign(path) {
             true => SnapshotReader::open_any_version(path).map(Box::new).map(Self::Foreign),

@@ -43,7 +43,7 @@ impl<R: Recipe> SnapshotReader<R> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Comparison::comparison`].
+    /// Returns the errors of [`Comparison::plan`].
     pub fn open(path: &Path) -> Result<Self> {
         let folder = Comparison::open(path)?;
         let plan = folder.plan()?;
