@@ -2,6 +2,7 @@
 
 use crate::comparison::{Finding, OverTasks, TaskEffect, Verdict, Wording};
 use crate::measure::Scale;
+use std::collections::BTreeMap;
 
 /// A forest plot: the content, not the drawing. Each comparison has a row with the paired differences as dots, the
 /// interval of their mean as a bar, and ±δ around zero.
@@ -15,6 +16,8 @@ pub struct Forest {
     pub axis: String,
     /// The panels, from top to bottom, each with its own axis.
     pub panels: Vec<ForestPanel>,
+    /// Whether a panel's rows are tasks, and the last one all of them.
+    pub over_tasks: bool,
 }
 
 /// Comparisons that share an axis.
@@ -138,6 +141,10 @@ impl Forest {
         let data = (!data.is_empty()).then_some(data);
         let caption: Vec<&str> =
             [Some(dot), Some(bar), thin.as_deref(), margin, data].into_iter().flatten().collect();
+        if scale.is_some() {
+            let sign = if wording.higher_is_better() { -1.0 } else { 1.0 };
+            arrange(&mut panels, sign, compared.iter().any(|entry| !entry.panel.is_empty()));
+        }
         let side = if wording.higher_is_better() { "right" } else { "left" };
         let unit = match wording.unit().trim_start() {
             "" => String::new(),
@@ -148,11 +155,37 @@ impl Forest {
             caption: caption.join("; "),
             axis: format!("{} − that of {baseline}{unit}; {side}: better", wording.metric()),
             panels,
+            over_tasks: scale.is_some(),
         })
     }
 }
 
-/// Returns a panel with a row for each task, from the best effect to the worst, and the verdict below.
+/// Sorts the tasks of all panels alike, those first at which settings do best on average; and panels by their verdicts'
+/// means, unless they belong to several contexts.
+fn arrange(panels: &mut [ForestPanel], sign: f64, has_contexts: bool) {
+    let cost = |row: &ForestRow| row.mean.map_or(f64::INFINITY, |mean| sign * mean);
+    let mut costs: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for row in panels.iter().flat_map(|panel| &panel.rows) {
+        costs.entry(row.label.clone()).or_default().push(cost(row));
+    }
+    let mean = |label: &str| {
+        let costs = &costs[label];
+        costs.iter().sum::<f64>() / costs.len() as f64
+    };
+    for panel in panels.iter_mut() {
+        if let [tasks @ .., _] = panel.rows.as_mut_slice() {
+            tasks.sort_by(|a, b| mean(&a.label).total_cmp(&mean(&b.label)));
+        }
+    }
+    if !has_contexts {
+        panels.sort_by(|a, b| {
+            let [a, b] = [a, b].map(|panel| panel.rows.last().map_or(f64::INFINITY, cost));
+            a.total_cmp(&b)
+        });
+    }
+}
+
+/// Returns a panel with a row for each task, and the verdict below.
 fn over_tasks(
     panel: &str,
     position: usize,
@@ -165,13 +198,7 @@ fn over_tasks(
         true => finding.arm.clone(),
         false => format!("{panel}: {}", finding.arm),
     };
-    let better = |effect: &TaskEffect| {
-        let sign = if wording.higher_is_better() { -1.0 } else { 1.0 };
-        effect.on_scale.map_or(f64::INFINITY, |effect| sign * effect)
-    };
-    let mut tasks: Vec<&TaskEffect> = over.tasks.iter().collect();
-    tasks.sort_by(|a, b| better(a).total_cmp(&better(b)));
-    let task = |effect: &&TaskEffect| {
+    let task = |effect: &TaskEffect| {
         // The factor that brings this task to the common scale; ranks have no intervals.
         let factor = match (over.scale, effect.on_scale, effect.mean) {
             (Scale::Ranks, _, _) => None,
@@ -196,7 +223,7 @@ fn over_tasks(
         ..row(finding, &scaled, position)
     };
     let margin = scaled.scaled(finding.rule.as_ref().map_or(0.0, |rule| rule.negligible));
-    ForestPanel { title, margin, rows: tasks.iter().map(task).chain([whole]).collect() }
+    ForestPanel { title, margin, rows: over.tasks.iter().map(task).chain([whole]).collect() }
 }
 
 fn row(finding: &Finding, wording: &Wording, position: usize) -> ForestRow {
@@ -239,6 +266,7 @@ fn words(finding: &Finding, wording: &Wording) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::{ForestPanel, ForestRow, arrange};
     use crate::report::example::{forest, forest_with};
 
     #[test]
@@ -264,6 +292,33 @@ mod tests {
         assert!(low > -0.1 && high < 1.0, "{low} {high}");
         panel.rows.clear();
         assert!(panel.range()[1] > 50.0);
+    }
+
+    #[test]
+    fn tasks_have_one_order_and_the_best_setting_comes_first() {
+        let panels = |has_contexts| {
+            let pattern = forest().panels.remove(0);
+            let row = |(label, mean): (&str, f64)| ForestRow {
+                label: label.to_owned(),
+                mean: Some(mean),
+                ..pattern.rows[0].clone()
+            };
+            let panel = |title: &str, means: [f64; 3]| ForestPanel {
+                title: title.to_owned(),
+                rows: ["iris", "wine", "all 2 tasks"].into_iter().zip(means).map(row).collect(),
+                ..pattern.clone()
+            };
+            let mut panels = [panel("relu", [0.3, 0.1, 0.2]), panel("silu", [-0.2, -0.1, -0.15])];
+            arrange(&mut panels, 1.0, has_contexts);
+            panels
+        };
+        let titles = |panels: [ForestPanel; 2]| panels.map(|panel| panel.title);
+        assert_eq!(titles(panels(false)), ["silu", "relu"]);
+        assert_eq!(titles(panels(true)), ["relu", "silu"], "contexts stay together");
+        for panel in panels(false) {
+            let labels: Vec<&str> = panel.rows.iter().map(|row| row.label.as_str()).collect();
+            assert_eq!(labels, ["wine", "iris", "all 2 tasks"], "0.0 on average, and 0.05");
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Draws a [`Forest`] as SVG, narrow enough for a phone: a row's words are above its bar, not next to it.
+//! Draws a [`Forest`] as SVG, narrow enough for a phone: a row's words are above its bar, not next to it. Verdicts over
+//! tasks at several settings are a [grid](super::forest_grid) instead.
 
 use super::draw::{FAINT, FONT, INK, decimals, finished, font, lines, units};
 use super::forest::{Forest, ForestPanel, ForestRow};
@@ -9,6 +10,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Sizes in pixels.
 const WIDTH: u32 = 440;
+const MIDDLE: i32 = WIDTH as i32 / 2;
 const ROW: i32 = 46;
 /// The additional height of a row whose words need their own line.
 const LINE: i32 = 17;
@@ -17,13 +19,16 @@ const AXIS: i32 = 30;
 const PANEL_TITLE: i32 = 22;
 /// The space to the left and right of the rows.
 const MARGIN: i32 = 14;
-const GREY: RGBColor = RGBColor(90, 90, 90);
+pub(super) const GREY: RGBColor = RGBColor(90, 90, 90);
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+pub(super) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// Returns the forest plot as an SVG document.
 pub(crate) fn svg(forest: &Forest) -> String {
+    if let Some(grid) = super::forest_grid::svg(forest) {
+        return grid;
+    }
     let (title, caption) =
         (lines(&forest.title, units(WIDTH), 8.5), lines(&forest.caption, units(WIDTH), 5.8));
     let axis = lines(&forest.axis, units(WIDTH), 6.6);
@@ -39,7 +44,7 @@ pub(crate) fn svg(forest: &Forest) -> String {
             root.fill(&WHITE)?;
             let mut y = 18;
             for line in title {
-                centred(&root, line, y, font(17))?;
+                centred(&root, line, [MIDDLE, y], font(17))?;
                 y += 20;
             }
             let mut top = head;
@@ -49,11 +54,11 @@ pub(crate) fn svg(forest: &Forest) -> String {
             }
             let mut y = top + 6;
             for line in axis {
-                centred(&root, line, y, font(13))?;
+                centred(&root, line, [MIDDLE, y], font(13))?;
                 y += 17;
             }
             for line in caption {
-                centred(&root, line, y + 2, font(12).color(&GREY))?;
+                centred(&root, line, [MIDDLE, y + 2], font(12).color(&GREY))?;
                 y += 15;
             }
             Ok(())
@@ -79,9 +84,14 @@ fn is_crowded(row: &ForestRow) -> bool {
     width(&row.label, 6.8) + gap + width(&row.words, 6.2) > f64::from(WIDTH as i32 - 2 * MARGIN)
 }
 
-fn centred(root: &Area<'_>, line: String, y: i32, style: TextStyle<'_>) -> Drawn {
+pub(super) fn centred(
+    root: &Area<'_>,
+    line: String,
+    [x, y]: [i32; 2],
+    style: TextStyle<'_>,
+) -> Drawn {
     let centre = Pos::new(HPos::Center, VPos::Center);
-    root.draw(&Text::new(line, (units(WIDTH as i32 / 2), units(y)), style.pos(centre)))
+    root.draw(&Text::new(line, (units(x), units(y)), style.pos(centre)))
 }
 
 fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
@@ -140,7 +150,7 @@ fn draw_panel(panel: &ForestPanel, top: i32, root: &Area<'_>) -> Drawn {
 }
 
 /// Returns a distance for about six numbers on an axis: 1, 2 or 5 times a power of ten.
-fn step(span: f64) -> f64 {
+pub(super) fn step(span: f64) -> f64 {
     let least = span / 6.0;
     // The number is parsed rather than computed, because computed powers differ in their last digits between systems.
     let power: f64 = format!("1e{}", least.log10().floor()).parse().unwrap_or(1.0);
@@ -158,9 +168,6 @@ fn draw_row(
     place: &dyn Fn(f64) -> i32,
     root: &Area<'_>,
 ) -> Drawn {
-    let within = |value: &f64| (range[0]..=range[1]).contains(value);
-    let [red, green, blue] = colour(row.position);
-    let colour = RGBColor(red, green, blue);
     let words = match row.decided {
         true => (FONT, units(13u32), FontStyle::Bold).into_font().color(&INK),
         false => font(13).color(&GREY),
@@ -175,27 +182,43 @@ fn draw_row(
     root.draw(&Text::new(row.label.as_str(), (units(MARGIN), text), font(14).pos(left)))?;
     let end = (units(WIDTH as i32 - MARGIN), units(y + 12 + below));
     root.draw(&Text::new(row.words.as_str(), end, words.pos(right)))?;
+    marks(row, middle, 1.0, range, place, root)
+}
+
+/// Draws the bar, the dots, the mean and the arrows of a row at the height `middle`, in sizes times `scale`.
+pub(super) fn marks(
+    row: &ForestRow,
+    middle: i32,
+    scale: f64,
+    range: [f64; 2],
+    place: &dyn Fn(f64) -> i32,
+    root: &Area<'_>,
+) -> Drawn {
+    let within = |value: &f64| (range[0]..=range[1]).contains(value);
+    let [red, green, blue] = colour(row.position);
+    let colour = RGBColor(red, green, blue);
+    let sized = |pixels: i32| (f64::from(units(pixels)) * scale) as i32;
     if let Some([low, high]) = row.wider {
         let thin = [(place(low), middle), (place(high), middle)];
-        root.draw(&PathElement::new(thin, colour.stroke_width(units(2))))?;
+        root.draw(&PathElement::new(thin, colour.stroke_width(sized(2) as u32)))?;
     }
     if let Some([low, high]) = row.interval {
         let bar = [(place(low), middle), (place(high), middle)];
-        root.draw(&PathElement::new(bar, colour.mix(0.55).stroke_width(units(7))))?;
+        root.draw(&PathElement::new(bar, colour.mix(0.55).stroke_width(sized(7) as u32)))?;
     }
     for dot in row.dots.iter().copied().filter(within) {
         let at = (place(dot), middle);
-        root.draw(&Circle::new(at, units(3), INK.mix(0.45).filled()))?;
+        root.draw(&Circle::new(at, sized(3), INK.mix(0.45).filled()))?;
     }
     if let Some(mean) = row.mean.filter(within) {
         let x = place(mean);
-        let mark = [(x, middle - units(8)), (x, middle + units(8))];
-        root.draw(&PathElement::new(mark, colour.stroke_width(units(3))))?;
+        let mark = [(x, middle - sized(8)), (x, middle + sized(8))];
+        root.draw(&PathElement::new(mark, colour.stroke_width(sized(3) as u32)))?;
     }
     for ((beyond, end), inwards) in row.beyond(range).into_iter().zip(range).zip([1, -1]) {
         if beyond {
-            let (tip, back) = (place(end), place(end) + inwards * units(9));
-            let arrow = [(tip, middle), (back, middle - units(6)), (back, middle + units(6))];
+            let (tip, back) = (place(end), place(end) + inwards * sized(9));
+            let arrow = [(tip, middle), (back, middle - sized(6)), (back, middle + sized(6))];
             root.draw(&Polygon::new(arrow, colour.filled()))?;
         }
     }

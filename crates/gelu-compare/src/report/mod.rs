@@ -12,6 +12,8 @@ mod example;
 mod figure;
 mod forest;
 #[cfg(feature = "figures")]
+mod forest_grid;
+#[cfg(feature = "figures")]
 mod forest_svg;
 mod heat;
 #[cfg(feature = "figures")]
